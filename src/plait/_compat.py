@@ -1,0 +1,44 @@
+"""Everything that depends on the version of JAX, or on parts of it that are not its public surface."""
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.extend.core as jex
+
+ClosedJaxpr = jex.ClosedJaxpr
+Jaxpr = jex.Jaxpr
+JaxprEqn = jex.JaxprEqn
+Literal = jex.Literal
+Var = jex.Var
+
+
+def bind_equation(equation: Any, operands: Sequence[Any]) -> list[Any]:
+    """Run one equation of a jaxpr on operands, whatever its primitive is."""
+    # JAX up to 0.9 returns (subfunctions, params), later versions the params alone.
+    bound = equation.primitive.get_bind_params(equation.params)
+    subfunctions, params = bound if isinstance(bound, tuple) else ((), bound)
+    # An equation remembers the configuration it was traced under (device kind, matmul precision, ...).
+    context = getattr(equation, "ctx", None)
+    manager = context.manager if context is not None else contextlib.nullcontext()
+    with manager:
+        results = equation.primitive.bind(*subfunctions, *operands, **params)
+    return list(results) if equation.primitive.multiple_results else [results]
+
+
+def is_drop(variable: Any) -> bool:
+    """Whether a variable of a jaxpr is never read."""
+    return type(variable).__name__ == "DropVar"
+
+
+def close(jaxpr: Any) -> tuple[Jaxpr, Sequence[Any]]:
+    """A jaxpr parameter of an equation as (jaxpr, constants), closed or not."""
+    if isinstance(jaxpr, ClosedJaxpr):
+        return jaxpr.jaxpr, jaxpr.consts
+    return jaxpr, ()
+
+
+def is_key(value: Any) -> bool:
+    """Whether a value is a typed key array of `jax.random.key`."""
+    return hasattr(value, "dtype") and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)

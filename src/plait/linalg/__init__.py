@@ -1,0 +1,1 @@
+"""Numerics that know no network: covariance factors, stable functions, structured sums."""

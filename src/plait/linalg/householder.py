@@ -1,0 +1,61 @@
+"""U = P diag(exp(2 l)) P^T with P = prod_k (I - 2 v_k v_k^T / |v_k|^2), h reflections (MATH 4.5; Sun et al. 2017).
+
+n (h + 1) numbers instead of n (n + 1) / 2, and no triangular solve: P^-1 = P^T.
+"""
+
+from typing import Self
+
+import jax
+import jax.numpy as jnp
+
+from plait._typing import Array, Float, Scalar
+from plait.linalg.factor import Factor
+
+
+class HouseholderFactor(Factor):
+    """A = P diag(exp(l))."""
+
+    log_scale: Float[Array, " n"]
+    reflections: Float[Array, "h n"]
+
+    @classmethod
+    def isotropic(cls, size: int, scale: float, dtype, reflections: int = 2) -> Self:
+        # Equal scales make P invisible, and equal vectors would cancel in pairs and then move together for ever:
+        # start from distinct, well spread directions.
+        phase = jnp.arange(1, reflections + 1, dtype=dtype)[:, None] * jnp.arange(1, size + 1, dtype=dtype)
+        return cls(jnp.full((size,), jnp.log(scale), dtype), jnp.cos(phase * 1.7))
+
+    @property
+    def size(self) -> int:
+        return self.log_scale.shape[-1]
+
+    def _unit(self) -> Array:
+        squares = jnp.sum(jnp.square(self.reflections), axis=-1, keepdims=True)
+        return self.reflections * jax.lax.rsqrt(squares + jnp.finfo(self.reflections.dtype).tiny)
+
+    def _reflect(self, vectors: Array, *, transpose: bool) -> Array:
+        units = self._unit()
+        order = range(units.shape[0]) if transpose else reversed(range(units.shape[0]))
+        for index in order:
+            vectors = vectors - 2 * (vectors @ units[index])[..., None] * units[index]
+        return vectors
+
+    def matrix(self) -> Array:
+        return self.times(jnp.eye(self.size, dtype=self.log_scale.dtype)).T
+
+    def times(self, vectors: Array) -> Array:
+        return self._reflect(vectors * jnp.exp(self.log_scale), transpose=False)
+
+    def solve(self, vectors: Array) -> Array:
+        return self._reflect(vectors, transpose=True) * jnp.exp(-self.log_scale)
+
+    def log_det(self) -> Scalar:
+        return jnp.sum(self.log_scale)
+
+    def diagonal(self) -> Array:
+        return jnp.sum(jnp.square(self.matrix()), axis=1)
+
+    @property
+    def num_params(self) -> int:
+        return self.log_scale.size + self.reflections.size
+

@@ -1,0 +1,6 @@
+"""The user's model with random weights, and its site table."""
+
+from plait.model.bayesian_model import BayesianModel as BayesianModel
+from plait.model.bayesianize import bayesianize as bayesianize
+from plait.model.bayesianize import trainable as trainable
+from plait.model.site_table import SiteRow as SiteRow

@@ -1,0 +1,88 @@
+"""One stochastic pass: which draw, or which estimator, meets each site."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from plait._random import key_for
+from plait._typing import Array, PRNGKey
+from plait.estimator import ESTIMATORS, use_draw
+from plait.model.site_table import SiteRow
+from plait.posterior import Posterior, StructuredDraw
+from plait.site import Site
+from plait.trace.example_axis import ExampleAxes
+
+
+class Forward:
+    """The handler of a forward pass.
+
+    A weight's draw for a whole call comes from the key of its path alone, so it is the same wherever in the program it
+    is needed, and drawing it again gives the same weight.
+    """
+
+    def __init__(
+        self,
+        posteriors: Mapping[str, Posterior],
+        given: Mapping[str, Array],
+        rows: Mapping[str, SiteRow],
+        key: PRNGKey | None,
+        axes: ExampleAxes | None,
+    ):
+        self._posteriors = posteriors
+        self._rows = rows
+        self._key = key
+        self._axes = axes
+        self._draws: dict[tuple[str, bool], Array | StructuredDraw] = {(path, False): w for path, w in given.items()}
+        self._given = set(given)
+        self._uses: dict[str, int] = {}
+
+    def _draw(self, path: str, per_example: bool = False) -> Array | StructuredDraw:
+        key = (path, per_example)
+        if key not in self._draws:
+            posterior = self._posteriors[path]
+            if self._key is None:
+                self._draws[key] = posterior.center()
+            else:
+                examples = self._axes.num_examples if per_example and self._axes is not None else None
+                self._draws[key] = posterior.draw(key_for(self._key, path), examples)
+        return self._draws[key]
+
+    def _is_per_example(self, path: str) -> bool:
+        return self._key is not None and self._axes is not None and ESTIMATORS[self._rows[path].estimator].per_example
+
+    def meet(self, site: Site, x: Array) -> Array:
+        path = site.view.path
+        if path in self._given or self._key is None:
+            return use_draw(self._draw(path), site, x)
+        estimator = ESTIMATORS[self._rows[path].estimator]
+        if self._rows[path].one_draw or estimator.draws_weights:
+            varies = site.x_example_axis is not None or site.y_example_axis is not None
+            return use_draw(self._draw(path, self._is_per_example(path) and varies), site, x)
+        posterior = self._posteriors[path].windowed(site.view)
+        if posterior is None:
+            return use_draw(self._draw(path), site, x)
+        use = self._uses.get(path, 0) + 1
+        self._uses[path] = use
+        return estimator.apply(posterior, site, x, key_for(self._key, path, use))
+
+    def array(self, path: str) -> Array:
+        draw = self._draw(path)
+        return draw.dense() if isinstance(draw, StructuredDraw) else draw
+
+    def enters_loops(self, path: str) -> bool:
+        # Drawn here, outside the loop, so that all its steps see the same draw.
+        return path not in self._given and isinstance(self._draw(path, self._is_per_example(path)), StructuredDraw)
+
+    def example_axis(self, variable: Any) -> int | None:
+        return None if self._axes is None else self._axes.of(variable)
+
+    @contextmanager
+    def body(self, *, loop: bool) -> Iterator[Callable[[], None]]:
+        del loop
+        draws, uses = dict(self._draws), dict(self._uses)
+
+        def begin() -> None:
+            self._draws, self._uses = dict(draws), dict(uses)
+
+        yield begin
+        self._draws = draws

@@ -1,0 +1,162 @@
+"""A posterior: a distribution over one weight tensor, an array-like value.
+
+It knows its mean, variance, density, entropy, how to draw, and how many numbers it stores. It carries no key and knows
+no layer; `layout` tells it which axes of its tensor are fan-in and which fan-out, nothing more.
+"""
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from plait._random import normal
+from plait._typing import Array, PRNGKey, Scalar
+from plait.linalg.stable import safe_sqrt
+from plait.site.base import Site
+from plait.site.layout import Layout
+from plait.site.view import WeightView
+
+
+@runtime_checkable
+class StructuredDraw(Protocol):
+    """One draw of a weight that a site can use without the weight being formed."""
+
+    def apply(self, site: Site, x: Array) -> Array:
+        """y of the site for this draw."""
+        ...
+
+    def dense(self) -> Array:
+        """The weight itself."""
+        ...
+
+
+class Posterior(eqx.Module):
+    """A distribution over one weight tensor."""
+
+    layout: eqx.AbstractVar[Layout]
+    mean: eqx.AbstractVar[Array]
+    """E[W], in the weight's own shape."""
+
+    independent: ClassVar[bool] = False
+    """Whether the entries are independent and symmetric about their means: what Flipout needs."""
+    local: ClassVar[bool] = True
+    """Whether the pre-activation can be drawn directly (`output_noise`)."""
+    per_example: ClassVar[bool] = False
+    """Whether every example can have a weight of its own at the cost of one."""
+    has_moments: ClassVar[bool] = True
+    """Whether mean and variance exist."""
+    entropy_is: ClassVar[str] = "exact"
+    """How `entropy` is obtained: "exact" or "bound" (a lower bound, so the ELBO stays one)."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> Array:
+        """Var[W] entry by entry, in the weight's own shape."""
+
+    @abstractmethod
+    def sample(self, key: PRNGKey) -> Array:
+        """One draw of W."""
+
+    @abstractmethod
+    def log_prob(self, weight: Array) -> Scalar:
+        """log q(W) in nats."""
+
+    @abstractmethod
+    def entropy(self) -> Scalar:
+        """H[q] in nats."""
+
+    def parts(self) -> "list[tuple[float, Posterior]]":
+        """What the prior acts on: weights of the KL terms and the independent distributions they belong to."""
+        return [(1.0, self)]
+
+    @property
+    @abstractmethod
+    def num_params(self) -> int:
+        """Trained numbers."""
+
+    @property
+    def components(self) -> int | None:
+        """The number of mixture components, or None."""
+        return None
+
+    def component(self, index: Array) -> "Posterior":
+        """One mixture component."""
+        del index
+        return self
+
+    def draw(self, key: PRNGKey, examples: int | None = None) -> "Array | StructuredDraw":
+        """One draw for a whole call, structured where the family has a cheaper form than the array.
+
+        With `examples`, a family that can gives every example a draw of its own.
+        """
+        del examples
+        return self.sample(key)
+
+    def center(self) -> "Array | StructuredDraw":
+        """The draw that mean mode uses."""
+        return self.mean
+
+    def covariance(self) -> Array:
+        """Cov[vec W] with vec in the weight's memory order; for small weights."""
+        return jnp.diag(self.variance.reshape(-1))
+
+    def total_variance(self) -> Scalar:
+        """sum_ij Var[W_ij]: all a spherical prior needs to know of the variances."""
+        return jnp.sum(self.variance)
+
+    def output_variance(self, site: Site, x: Array) -> Array:
+        """Var of the site's linear part entry by entry, for independent entries."""
+        return site.linear(site.square(x), self.variance)
+
+    def output_noise(self, site: Site, x: Array, key: PRNGKey) -> Array:
+        """A zero-mean draw of the site's linear part, independent for each application of the weight."""
+        return independent_noise(self.output_variance(site, x), site, key)
+
+    def windowed(self, view: WeightView) -> "Posterior | None":
+        """The marginal of a window of the weight, or None where the family has no cheap form of it."""
+        return self if view.window is None else None
+
+
+def independent_noise(variance: Array, site: Site, key: PRNGKey) -> Array:
+    """Independent zero-mean noise of the given variance, in the dtype of the site's result."""
+    std = safe_sqrt(variance).astype(site.y.dtype)
+    return std * normal(key, std.shape, std.dtype)
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a user asks for: turns a weight into the posterior that starts there."""
+
+    def initialise(self, weight: Array, layout: Layout, *, key: PRNGKey) -> Posterior:
+        """The posterior of one weight, its mean at the given value."""
+        raise NotImplementedError
+
+    def for_vectors(self) -> "Family":
+        """The family of weights without a fan-in side (biases, scales)."""
+        return self
+
+    @property
+    def default_estimator(self) -> str:
+        return "local"
+
+    def describe(self) -> str:
+        """How the site table names it."""
+        fields = (f"{value}" for value in vars(self).values())
+        return f"{type(self).__name__}({', '.join(fields)})"
+
+
+def check_scale(value: float, name: str) -> None:
+    if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
+        raise ValueError(f"`{name}` is a standard deviation and must be a positive number, got {value!r}")
+
+
+def jitter(key: PRNGKey, shape: tuple[int, ...], spread: float, dtype: Any) -> Array:
+    """Initialisation noise of the given standard deviation."""
+    return spread * jax.random.normal(key, shape, dtype)
+
+
+LOG_2_PI_E = math.log(2 * math.pi) + 1

@@ -1,0 +1,94 @@
+"""Independent Gaussians: q(W) = prod_ij N(M_ij, sigma_ij^2), sigma = exp(rho) or softplus(rho)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from plait._random import normal
+from plait._typing import Array, PRNGKey, Scalar, Weight
+from plait.linalg.stable import inverse_softplus
+from plait.posterior.base import LOG_2_PI_E, Family, Posterior, check_scale, jitter
+from plait.posterior.point import view_layout
+from plait.site.layout import Layout
+from plait.site.view import WeightView
+
+Transform = Literal["exp", "softplus"]
+
+
+class MeanFieldPosterior(Posterior):
+    """A mean and a standard deviation for each entry."""
+
+    mean: Weight
+    unconstrained: Weight
+    """rho: log sigma, or the inverse softplus of sigma."""
+    layout: Layout = eqx.field(static=True)
+    transform: Transform = eqx.field(static=True, default="exp")
+    max_scale: float | None = eqx.field(static=True, default=None)
+    """A cap on sigma, if any."""
+
+    independent = True
+
+    @property
+    def std(self) -> Array:
+        std = jnp.exp(self.unconstrained) if self.transform == "exp" else jax.nn.softplus(self.unconstrained)
+        return std if self.max_scale is None else jnp.minimum(std, self.max_scale)
+
+    @property
+    def log_std(self) -> Array:
+        if self.transform == "exp" and self.max_scale is None:
+            return self.unconstrained
+        # softplus(rho) underflows for very negative rho, where its logarithm is rho.
+        low = self.unconstrained < -20
+        value = jnp.log(jnp.where(low, 1, self.std))
+        return jnp.where(low & (self.transform == "softplus"), self.unconstrained, value)
+
+    @property
+    def variance(self) -> Array:
+        return jnp.square(self.std)
+
+    def sample(self, key: PRNGKey) -> Array:
+        return self.mean + self.std * normal(key, self.mean.shape, self.mean.dtype)
+
+    def log_prob(self, weight: Array) -> Scalar:
+        standardised = (weight - self.mean) / self.std
+        return -jnp.sum(0.5 * jnp.square(standardised) + self.log_std + 0.5 * (LOG_2_PI_E - 1))
+
+    def entropy(self) -> Scalar:
+        return jnp.sum(self.log_std) + 0.5 * LOG_2_PI_E * self.mean.size
+
+    def windowed(self, view: WeightView) -> Posterior | None:
+        cut = view.cut
+        layout = view_layout(view)
+        return MeanFieldPosterior(cut(self.mean), cut(self.unconstrained), layout, self.transform, self.max_scale)
+
+    @property
+    def num_params(self) -> int:
+        return 2 * self.mean.size
+
+
+@dataclass(frozen=True)
+class MeanField(Family):
+    """Independent Gaussian entries; `init_scale` is their initial standard deviation."""
+
+    init_scale: float = 0.01
+    transform: Transform = "exp"
+    max_scale: float | None = None
+    init_spread: float = 0.1
+    """Relative standard deviation of the initial standard deviations (paper 001: N(0.01, 0.001))."""
+
+    def __post_init__(self):
+        check_scale(self.init_scale, "init_scale")
+        if self.transform not in ("exp", "softplus"):
+            raise ValueError(f"`transform` must be 'exp' or 'softplus', got {self.transform!r}")
+
+    def initialise(self, weight: Array, layout: Layout, *, key: PRNGKey) -> Posterior:
+        noise = jnp.clip(jitter(key, weight.shape, self.init_spread, weight.dtype), -0.9, 0.9)
+        std = self.init_scale * (1 + noise)
+        rho = jnp.log(std) if self.transform == "exp" else inverse_softplus(std)
+        return MeanFieldPosterior(weight, rho, layout, self.transform, self.max_scale)
+
+    def describe(self) -> str:
+        return "MeanField"

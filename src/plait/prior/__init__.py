@@ -1,0 +1,8 @@
+"""Priors over weights. One file for each; the KL against every family follows from the cross-entropy."""
+
+from plait.prior.base import Prior as Prior
+from plait.prior.cauchy import Cauchy as Cauchy
+from plait.prior.normal import HeNormal as HeNormal
+from plait.prior.normal import LearnedNormal as LearnedNormal
+from plait.prior.normal import Normal as Normal
+from plait.prior.scale_mixture import ScaleMixture as ScaleMixture

@@ -1,0 +1,142 @@
+"""What every site offers: it is linear in its weight, given the activation.
+
+    y = finish(x, linear(x, W)),      linear(x, a W1 + b W2) = a linear(x, W1) + b linear(x, W2)
+
+A site knows no posterior and no randomness. Tensors it is given have the shape of the weight's (windowed) stored
+tensor; it replays the weight's layout operations itself.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import jax.numpy as jnp
+
+from plait._typing import Array
+from plait.site.layout import Layout
+from plait.site.view import WeightView
+
+
+@dataclass(frozen=True)
+class Operand:
+    """Shape and dtype of a value in the traced program."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+@dataclass(frozen=True)
+class Site(ABC):
+    """One use of one weight in the traced program."""
+
+    view: WeightView
+    index: int
+    """Which operand of the equation the weight is."""
+    params: dict[str, Any]
+    x: Operand
+    """The activation."""
+    y: Operand
+    """The result."""
+    x_example_axis: int | None = None
+    """The axis of x that runs over examples, where known."""
+    y_example_axis: int | None = None
+
+    kind: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def match(
+        cls, primitive: str, params: dict[str, Any], index: int, view: WeightView, x: Operand, y: Operand
+    ) -> Self | None:
+        """The site, if an equation with the weight as operand `index` is one of this kind."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """The weight as a matrix."""
+
+    @abstractmethod
+    def linear(self, x: Array, tensor: Array) -> Array:
+        """The part of y that is linear in the weight."""
+
+    def finish(self, x: Array, linear: Array) -> Array:
+        """y from its linear part."""
+        del x
+        return linear
+
+    def apply(self, x: Array, tensor: Array) -> Array:
+        """y for a given weight."""
+        return self.finish(x, self.linear(x, tensor))
+
+    def square(self, x: Array) -> Array:
+        """The activation with which independent weight variances combine: Var(y) = linear(square(x), Var(W))."""
+        return jnp.square(x)
+
+    @property
+    @abstractmethod
+    def positions(self) -> int:
+        """How many times the weight is applied in one call: examples times places."""
+
+    @property
+    def flops(self) -> int:
+        """Multiply-adds of one call, times two."""
+        return 2 * self.positions * self.layout.size
+
+    @property
+    def sign_shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shapes of Flipout's signs on x and on y, broadcastable against them; () where a side takes none."""
+        return self.x.shape, self.y.shape
+
+    @abstractmethod
+    def scale_output(self, y: Array, columns: Array) -> Array:
+        """y with each fan-out unit multiplied by `columns`: [fan_out] or [examples, fan_out]."""
+
+    def at(self, x_example_axis: int | None, y_example_axis: int | None) -> Self:
+        """The site with the axes that run over examples filled in."""
+        return replace(self, x_example_axis=x_example_axis, y_example_axis=y_example_axis)
+
+
+@dataclass(frozen=True)
+class MatrixSite(Site):
+    """A site whose weight has a fan-in side: y = expand(contract(x, P), Q) for W = P^T Q."""
+
+    @property
+    def groups(self) -> int:
+        """How many disjoint parts of x feed disjoint parts of the columns (1: every column sees the same inputs)."""
+        return 1
+
+    @abstractmethod
+    def contract(self, x: Array, rows: Array) -> Array:
+        """x against [r, fan_in] row factors: [..., r] (grouped: [..., groups, r])."""
+
+    @abstractmethod
+    def expand(self, features: Array, columns: Array) -> Array:
+        """Features of `contract` against [r, fan_out] column factors: the linear part of y."""
+
+    @abstractmethod
+    def scale_input(self, x: Array, units: Array) -> Array:
+        """x with each input unit multiplied by `units`: [units] or [examples, units]."""
+
+    @abstractmethod
+    def inputs_as_rows(self, x: Array) -> Array:
+        """What each application of the weight sees: [positions, groups, fan_in]."""
+
+    @abstractmethod
+    def outputs_as_columns(self, y: Array) -> Array:
+        """What each application of the weight gives: [positions, groups, fan_out / groups]."""
+
+
+def place(values: Array, axes: Sequence[int], ndim: int) -> Array:
+    """Array whose dimension d is to stand on axis axes[d] of a larger one, broadcastable against it."""
+    order = sorted(range(len(axes)), key=lambda d: axes[d])
+    values = jnp.transpose(values, order)
+    shape = [1] * ndim
+    for d in order:
+        shape[axes[d]] = values.shape[order.index(d)]
+    return values.reshape(shape)
+
+
+def prod(values: Sequence[int]) -> int:
+    return math.prod(values)

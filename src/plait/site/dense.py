@@ -1,0 +1,165 @@
+"""Contractions of any dimension numbers: y = x . W (`dot_general`).
+
+Batch dimensions of the contraction (one matrix for each head or expert) count as fan-out: column (b, j) sees the
+inputs of group b only.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import jax
+import jax.numpy as jnp
+
+from plait._typing import Array
+from plait.site.base import MatrixSite, Operand, place, prod
+from plait.site.layout import Layout
+from plait.site.view import WeightView
+
+
+@dataclass(frozen=True)
+class DenseSite(MatrixSite):
+    """A weight in a `dot_general`."""
+
+    kind: ClassVar[str] = "dense"
+
+    @classmethod
+    def match(
+        cls, primitive: str, params: dict[str, Any], index: int, view: WeightView, x: Operand, y: Operand
+    ) -> Self | None:
+        if primitive != "dot_general":
+            return None
+        return None if view.is_broadcast(range(len(view.sizes))) else cls(view, index, params, x, y)
+
+    # The dimension numbers, from the activation's and the weight's side.
+
+    def _side(self, which: int, ours: bool) -> tuple[int, ...]:
+        pair = self.params["dimension_numbers"][which]
+        return tuple(int(i) for i in pair[self.index if ours else 1 - self.index])
+
+    @property
+    def _contracted(self) -> tuple[int, ...]:
+        return self._side(0, True)
+
+    @property
+    def _batch(self) -> tuple[int, ...]:
+        return self._side(1, True)
+
+    @property
+    def _free(self) -> tuple[int, ...]:
+        return tuple(i for i in range(len(self.view.sizes)) if i not in self._contracted + self._batch)
+
+    @property
+    def _x_contracted(self) -> tuple[int, ...]:
+        return self._side(0, False)
+
+    @property
+    def _x_batch(self) -> tuple[int, ...]:
+        return self._side(1, False)
+
+    @property
+    def _x_free(self) -> tuple[int, ...]:
+        return tuple(i for i in range(len(self.x.shape)) if i not in self._x_contracted + self._x_batch)
+
+    @property
+    def layout(self) -> Layout:
+        view = self.view
+        return Layout.from_atoms(view.shape, view.atoms_of(self._contracted), view.atoms_of(self._batch + self._free))
+
+    @property
+    def groups(self) -> int:
+        return prod([self.view.sizes[i] for i in self._batch])
+
+    @property
+    def positions(self) -> int:
+        return prod([self.x.shape[i] for i in self._x_free])
+
+    def linear(self, x: Array, tensor: Array) -> Array:
+        weight = self.view.show(tensor)
+        lhs, rhs = (weight, x) if self.index == 0 else (x, weight)
+        return jax.lax.dot_general(
+            lhs,
+            rhs,
+            self.params["dimension_numbers"],
+            precision=self.params["precision"],
+            preferred_element_type=self.params["preferred_element_type"],
+        )
+
+    def contract(self, x: Array, rows: Array) -> Array:
+        atoms = self.view.atoms_of(self._contracted)
+        kernel = self.view.show_side(rows, atoms, atoms).reshape(
+            rows.shape[:1] + tuple(self.view.sizes[i] for i in self._contracted)
+        )
+        axes = tuple(range(1, kernel.ndim))
+        features = jax.lax.dot_general(x, kernel.astype(x.dtype), ((self._x_contracted, axes), ((), ())))
+        if not self._batch:
+            return features
+        # The batch axes of x are among the leading axes of the features: gather them into one group axis.
+        kept = [i for i in range(len(self.x.shape)) if i not in self._x_contracted]
+        where = [kept.index(i) for i in self._x_batch]
+        lead = [i for i in range(len(kept)) if i not in where]
+        features = jnp.transpose(features, (*lead, *where, len(kept)))
+        return features.reshape(*(features.shape[i] for i in range(len(lead))), self.groups, -1)
+
+    def expand(self, features: Array, columns: Array) -> Array:
+        order = self.view.atoms_of(self._batch + self._free)
+        kernel = self.view.show_side(columns, order, order)
+        free = tuple(self.view.sizes[i] for i in self._free)
+        if not self._batch:
+            kernel = kernel.reshape(columns.shape[:1] + free)
+            contraction = (((features.ndim - 1,), (0,)), ((), ()))
+            y = jax.lax.dot_general(features, kernel.astype(features.dtype), contraction)
+            lead = features.ndim - 1
+            return jnp.moveaxis(y, range(lead), range(len(free), len(free) + lead)) if self.index == 0 else y
+        kernel = kernel.reshape(*columns.shape[:1], self.groups, *free).astype(features.dtype)
+        lead = features.ndim - 2
+        y = jax.lax.dot_general(features, kernel, (((lead + 1,), (0,)), ((lead,), (1,))))
+        if self.index == 0:
+            y = jnp.moveaxis(y, range(1, 1 + lead), range(1 + len(free), 1 + len(free) + lead))
+        return y.reshape(self.y.shape)
+
+    def scale_input(self, x: Array, units: Array) -> Array:
+        atoms = self.view.atoms_of(self._contracted)
+        sizes = tuple(self.view.sizes[i] for i in self._contracted)
+        values = self.view.show_side(units.reshape(-1, units.shape[-1]), atoms, atoms)
+        values = values.reshape(values.shape[:1] + sizes)
+        return x * _along_examples(values, units.ndim, self.x_example_axis, self._x_contracted, x.ndim).astype(x.dtype)
+
+    def scale_output(self, y: Array, columns: Array) -> Array:
+        order = self.view.atoms_of(self._batch + self._free)
+        sizes = tuple(self.view.sizes[i] for i in self._batch + self._free)
+        values = self.view.show_side(columns.reshape(-1, columns.shape[-1]), order, order)
+        values = values.reshape(values.shape[:1] + sizes)
+        first = len(self._batch) + (0 if self.index == 0 else len(self._x_free))
+        axes = (*range(len(self._batch)), *range(first, first + len(self._free)))
+        return y * _along_examples(values, columns.ndim, self.y_example_axis, axes, y.ndim).astype(y.dtype)
+
+    def inputs_as_rows(self, x: Array) -> Array:
+        identity = jnp.eye(self.layout.fan_in, dtype=x.dtype)
+        atoms = self.view.atoms_of(self._contracted)
+        if self.view.flipped.isdisjoint(atoms) and not self._batch:
+            # Only a permutation of axes: no need to multiply by the identity.
+            order = (*self._x_free, *self._x_contracted)
+            refined = jnp.transpose(x, order).reshape(self.positions, *(atom.size for atom in atoms))
+            stored = sorted(range(len(atoms)), key=lambda i: (atoms[i].axis, -atoms[i].stride))
+            return jnp.transpose(refined, (0, *(1 + i for i in stored))).reshape(self.positions, 1, -1)
+        return self.contract(x, identity).reshape(self.positions, self.groups, -1)
+
+    def outputs_as_columns(self, y: Array) -> Array:
+        # `expand` is linear in its features: its transpose reads the columns off y.
+        features = jax.ShapeDtypeStruct((self.positions, self.groups, self.layout.fan_out), y.dtype)
+        shape = tuple(self.x.shape[i] for i in self._x_free)
+        if self._batch:
+            raise ValueError("output columns of a contraction with batch dimensions are not available")
+        identity = jnp.eye(self.layout.fan_out, dtype=y.dtype)
+        probe = jax.ShapeDtypeStruct((*shape, self.layout.fan_out), y.dtype)
+        (columns,) = jax.linear_transpose(lambda z: self.expand(z, identity), probe)(y)
+        return columns.reshape(features.shape)
+
+
+def _along_examples(values: Array, ndim: int, example_axis: int | None, axes: tuple[int, ...], target: int) -> Array:
+    """[examples or 1, *sizes] values broadcastable against an array with examples on one axis and sizes on others."""
+    if ndim == 1:
+        return place(values[0], axes, target)
+    if example_axis is None:
+        raise ValueError("per-example factors need an axis that runs over examples")
+    return place(values, (example_axis, *axes), target)

@@ -1,0 +1,198 @@
+"""Evaluate a jaxpr in which some inputs are random weights.
+
+An equation without a random weight among its operands runs as it stands. Layout operations on a random weight are
+carried along symbolically (`WeightView`). The first operation that computes with it decides:
+
+    a site (contraction, convolution, lookup, shift, scale)     the handler says what comes out
+    a nested call (jit, remat, closed call)                     entered
+    a scan over a weight that has a structured draw             entered, the draw fixed for all its steps
+    anything else                                               the weight becomes one drawn array
+
+`custom_jvp` and `custom_vjp` functions that do not touch a random weight run as they stand, so their rules survive; one
+that takes a random weight is given a drawn array, for the same reason.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import jax
+
+from plait._compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, bind_equation, close, is_drop
+from plait._typing import Array
+from plait.site import SITES, Site, WeightView
+from plait.site.base import Operand
+
+CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr"}
+"""Primitives that only wrap a jaxpr, and the parameter that holds it."""
+
+CHECKPOINTS = ("checkpoint", "remat", "remat2")
+
+
+class Handler(Protocol):
+    """What the interpreter asks about random weights."""
+
+    def meet(self, site: Site, x: Array) -> Array:
+        """The result where a random weight meets an activation."""
+        ...
+
+    def array(self, path: str) -> Array:
+        """The weight as one drawn array."""
+        ...
+
+    def enters_loops(self, path: str) -> bool:
+        """Whether a scan is to be entered with this weight, its draw fixed, instead of given an array."""
+        ...
+
+    def example_axis(self, variable: Any) -> int | None:
+        """The axis of a traced value that runs over examples, where known."""
+        ...
+
+    def body(self, *, loop: bool) -> AbstractContextManager[Callable[[], None]]:
+        """Around a body that JAX traces by itself, as often as it likes: call what this yields before each trace.
+
+        What was drawn inside must not be used outside.
+        """
+        ...
+
+
+def interpret(jaxpr: ClosedJaxpr, weights: dict[str, Any], arguments: Sequence[Any], handler: Handler) -> list[Any]:
+    """Outputs of a program whose first inputs are the weights, as views, and the rest arrays."""
+    views = [WeightView.of(path, tuple(weight.shape), weight.dtype) for path, weight in weights.items()]
+    results = _run(jaxpr.jaxpr, jaxpr.consts, [*views, *arguments], handler)
+    return [_materialise(value, handler) for value in results]
+
+
+def _materialise(value: Any, handler: Handler) -> Any:
+    return value.show(value.cut(handler.array(value.path))) if isinstance(value, WeightView) else value
+
+
+def _run(jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any], handler: Handler) -> list[Any]:
+    environment: dict[Var, Any] = dict(zip(jaxpr.constvars, constants, strict=True))
+    environment.update(zip(jaxpr.invars, arguments, strict=True))
+
+    def read(atom: Any) -> Any:
+        return atom.val if isinstance(atom, Literal) else environment[atom]
+
+    for equation in jaxpr.eqns:
+        operands = [read(atom) for atom in equation.invars]
+        if any(isinstance(operand, WeightView) for operand in operands):
+            results = _with_weights(equation, operands, handler)
+        else:
+            results = bind_equation(equation, operands)
+        for variable, result in zip(equation.outvars, results, strict=True):
+            if not is_drop(variable):
+                environment[variable] = result
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def _with_weights(equation: JaxprEqn, operands: list[Any], handler: Handler) -> list[Any]:
+    primitive, params = equation.primitive.name, equation.params
+    which = [index for index, operand in enumerate(operands) if isinstance(operand, WeightView)]
+    if len(which) == 1:
+        view = operands[which[0]]
+        if len(operands) == 1 and (carried := _carry(primitive, params, view)) is not None:
+            return [carried]
+        if len(operands) == 2 and (site := _site(equation, which[0], view, handler)) is not None:
+            return [handler.meet(site, operands[1 - which[0]])]
+    if primitive in CALLS:
+        inner, constants = close(params[CALLS[primitive]])
+        return _run(inner, constants, operands, handler)
+    if primitive in CHECKPOINTS:
+        return _checkpoint(params, operands, handler)
+    if primitive == "scan" and (entered := _scan(params, operands, handler)) is not None:
+        return entered
+    return bind_equation(equation, [_materialise(operand, handler) for operand in operands])
+
+
+def _carry(primitive: str, params: dict[str, Any], view: WeightView) -> WeightView | None:
+    match primitive:
+        case "transpose":
+            return view.transpose(params["permutation"])
+        case "reshape":
+            return None if params["dimensions"] is not None else view.reshape(params["new_sizes"])
+        case "squeeze":
+            return view.squeeze(params["dimensions"])
+        case "broadcast_in_dim":
+            return view.broadcast(params["shape"], params["broadcast_dimensions"])
+        case "expand_dims":
+            kept = [i for i in range(len(view.sizes) + len(params["dimensions"])) if i not in params["dimensions"]]
+            shape = [1] * (len(kept) + len(params["dimensions"]))
+            for position, size in zip(kept, view.sizes, strict=True):
+                shape[position] = size
+            return view.broadcast(shape, kept)
+        case "convert_element_type":
+            return view.cast(params["new_dtype"])
+        case "rev":
+            return view.flip(params["dimensions"])
+        case "slice":
+            return view.slice(params["start_indices"], params["limit_indices"], params["strides"])
+        case "copy" | "copy_p":
+            return view
+        case _:
+            return None
+
+
+def _site(equation: JaxprEqn, index: int, view: WeightView, handler: Handler) -> Site | None:
+    activation, result = equation.invars[1 - index], equation.outvars[0]
+    x = Operand(tuple(activation.aval.shape), activation.aval.dtype)
+    y = Operand(tuple(result.aval.shape), result.aval.dtype)
+    for kind in SITES:
+        if (site := kind.match(equation.primitive.name, equation.params, index, view, x, y)) is not None:
+            return site.at(handler.example_axis(activation), handler.example_axis(result))
+    return None
+
+
+def _split(operands: Sequence[Any]) -> tuple[list[Any], Callable[[Sequence[Any]], list[Any]]]:
+    """The arrays among the operands, and how to put them back among the views."""
+    arrays = [operand for operand in operands if not isinstance(operand, WeightView)]
+
+    def merge(values: Sequence[Any]) -> list[Any]:
+        values = iter(values)
+        return [operand if isinstance(operand, WeightView) else next(values) for operand in operands]
+
+    return arrays, merge
+
+
+def _checkpoint(params: dict[str, Any], operands: Sequence[Any], handler: Handler) -> list[Any]:
+    inner, constants = close(params["jaxpr"])
+    arrays, merge = _split(operands)
+    with handler.body(loop=False) as begin:
+
+        def body(*values: Any) -> list[Any]:
+            begin()
+            return [_materialise(r, handler) for r in _run(inner, constants, merge(values), handler)]
+
+        return jax.checkpoint(body, policy=params.get("policy"), prevent_cse=params.get("prevent_cse", True))(*arrays)
+
+
+def _scan(params: dict[str, Any], operands: Sequence[Any], handler: Handler) -> list[Any] | None:
+    num_constants, num_carry = params["num_consts"], params["num_carry"]
+    # Weights that are carried or scanned over change from step to step: they can only be arrays.
+    enters = [
+        index < num_constants and isinstance(operand, WeightView) and handler.enters_loops(operand.path)
+        for index, operand in enumerate(operands)
+    ]
+    if not any(enters):
+        return None
+    operands = [o if enter else _materialise(o, handler) for o, enter in zip(operands, enters, strict=True)]
+    constants, rest = operands[:num_constants], operands[num_constants:]
+    arrays, merge = _split(constants)
+    inner, inner_constants = close(params["jaxpr"])
+    with handler.body(loop=True) as begin:
+
+        def step(carry: list[Any], x: list[Any]) -> tuple[list[Any], list[Any]]:
+            begin()
+            results = _run(inner, inner_constants, [*merge(arrays), *carry, *x], handler)
+            results = [_materialise(result, handler) for result in results]
+            return results[:num_carry], results[num_carry:]
+
+        carry, stacked = jax.lax.scan(
+            step,
+            rest[:num_carry],
+            rest[num_carry:],
+            length=params["length"],
+            reverse=params["reverse"],
+            unroll=params["unroll"],
+        )
+    return [*carry, *stacked]
