@@ -28,7 +28,7 @@ def key_for(key: PRNGKey, path: str, use: int = 0) -> PRNGKey:
 
 def normal(key: PRNGKey, shape: tuple[int, ...], dtype: Any) -> Array:
     """Standard normal noise; drawn in at least 32 bits, so that half precision does not coarsen its tails."""
-    wide = jnp.promote_types(dtype, jnp.float32)
+    wide = jnp.float32 if jnp.finfo(dtype).bits < 32 else dtype
     return jax.random.normal(key, shape, wide).astype(dtype)
 
 

@@ -3,7 +3,7 @@
 Stored packed: n (n + 1) / 2 numbers, the logarithms of the diagonal in the diagonal's place.
 """
 
-from typing import Self
+import math
 
 import equinox as eqx
 import jax
@@ -21,12 +21,12 @@ class CholeskyFactor(Factor):
     dimension: int = eqx.field(static=True)
 
     @classmethod
-    def isotropic(cls, size: int, scale: float, dtype) -> Self:
-        log_diagonal = jnp.full((size,), jnp.log(scale), dtype)
+    def isotropic(cls, size: int, scale: float, dtype) -> "CholeskyFactor":
+        log_diagonal = jnp.full((size,), math.log(scale), dtype)
         return cls(pack_lower(jnp.diag(log_diagonal)), size)
 
     @classmethod
-    def from_matrix(cls, lower: Array) -> Self:
+    def from_matrix(cls, lower: Array) -> "CholeskyFactor":
         """The factor whose A is the given lower-triangular matrix with positive diagonal."""
         log_diagonal = jnp.log(jnp.diagonal(lower))
         return cls(pack_lower(jnp.tril(lower, -1) + jnp.diag(log_diagonal)), lower.shape[0])

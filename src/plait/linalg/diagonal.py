@@ -1,11 +1,13 @@
 """U = diag(exp(2 l)): independent entries with log standard deviations l."""
 
-from typing import ClassVar, Self
+import math
+from typing import ClassVar
 
 import jax.numpy as jnp
 
 from plait._typing import Array, Float, Scalar
 from plait.linalg.factor import Factor
+from plait.linalg.stable import scale_last
 
 
 class DiagonalFactor(Factor):
@@ -16,8 +18,8 @@ class DiagonalFactor(Factor):
     is_diagonal: ClassVar[bool] = True
 
     @classmethod
-    def isotropic(cls, size: int, scale: float, dtype) -> Self:
-        return cls(jnp.full((size,), jnp.log(scale), dtype))
+    def isotropic(cls, size: int, scale: float, dtype) -> "DiagonalFactor":
+        return cls(jnp.full((size,), math.log(scale), dtype))
 
     @property
     def size(self) -> int:
@@ -27,10 +29,10 @@ class DiagonalFactor(Factor):
         return jnp.diag(jnp.exp(self.log_scale))
 
     def times(self, vectors: Array) -> Array:
-        return vectors * jnp.exp(self.log_scale)
+        return scale_last(vectors, jnp.exp(self.log_scale))
 
     def solve(self, vectors: Array) -> Array:
-        return vectors * jnp.exp(-self.log_scale)
+        return scale_last(vectors, jnp.exp(-self.log_scale))
 
     def log_det(self) -> Scalar:
         return jnp.sum(self.log_scale)

@@ -5,7 +5,7 @@ is one file with one subclass.
 """
 
 from abc import abstractmethod
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import equinox as eqx
 
@@ -19,7 +19,7 @@ class Factor(eqx.Module):
 
     @classmethod
     @abstractmethod
-    def isotropic(cls, size: int, scale: float, dtype) -> Self:
+    def isotropic(cls, size: int, scale: float, dtype) -> "Factor":
         """A start with U = scale^2 I."""
 
     @property

@@ -3,13 +3,14 @@
 n (h + 1) numbers instead of n (n + 1) / 2, and no triangular solve: P^-1 = P^T.
 """
 
-from typing import Self
+import math
 
 import jax
 import jax.numpy as jnp
 
 from plait._typing import Array, Float, Scalar
 from plait.linalg.factor import Factor
+from plait.linalg.stable import scale_last
 
 
 class HouseholderFactor(Factor):
@@ -19,11 +20,11 @@ class HouseholderFactor(Factor):
     reflections: Float[Array, "h n"]
 
     @classmethod
-    def isotropic(cls, size: int, scale: float, dtype, reflections: int = 2) -> Self:
+    def isotropic(cls, size: int, scale: float, dtype, reflections: int = 2) -> "HouseholderFactor":
         # Equal scales make P invisible, and equal vectors would cancel in pairs and then move together for ever:
         # start from distinct, well spread directions.
-        phase = jnp.arange(1, reflections + 1, dtype=dtype)[:, None] * jnp.arange(1, size + 1, dtype=dtype)
-        return cls(jnp.full((size,), jnp.log(scale), dtype), jnp.cos(phase * 1.7))
+        phase = jnp.outer(jnp.arange(1, reflections + 1), jnp.arange(1, size + 1)).astype(dtype)
+        return cls(jnp.full((size,), math.log(scale), dtype), jnp.cos(1.7 * phase))
 
     @property
     def size(self) -> int:
@@ -37,17 +38,17 @@ class HouseholderFactor(Factor):
         units = self._unit()
         order = range(units.shape[0]) if transpose else reversed(range(units.shape[0]))
         for index in order:
-            vectors = vectors - 2 * (vectors @ units[index])[..., None] * units[index]
+            vectors = vectors - scale_last(2 * (vectors @ units[index])[..., None], units[index])
         return vectors
 
     def matrix(self) -> Array:
         return self.times(jnp.eye(self.size, dtype=self.log_scale.dtype)).T
 
     def times(self, vectors: Array) -> Array:
-        return self._reflect(vectors * jnp.exp(self.log_scale), transpose=False)
+        return self._reflect(scale_last(vectors, jnp.exp(self.log_scale)), transpose=False)
 
     def solve(self, vectors: Array) -> Array:
-        return self._reflect(vectors, transpose=True) * jnp.exp(-self.log_scale)
+        return scale_last(self._reflect(vectors, transpose=True), jnp.exp(-self.log_scale))
 
     def log_det(self) -> Scalar:
         return jnp.sum(self.log_scale)

@@ -14,6 +14,11 @@ def safe_sqrt(square: Array) -> Array:
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, square, 1)), 0)
 
 
+def scale_last(vectors: Array, scales: Array) -> Array:
+    """[..., n] vectors times [n] scales, entry by entry."""
+    return vectors * jnp.expand_dims(scales, tuple(range(vectors.ndim - 1)))
+
+
 def inverse_softplus(value: Array) -> Array:
     """rho with log(1 + exp(rho)) = value, for value > 0, without overflow for large values."""
     return value + jnp.log(-jnp.expm1(-value))

@@ -45,9 +45,9 @@ def sum_log_outer(rows: Float[Array, "k n"], columns: Float[Array, "k m"]) -> Sc
 
 def direct_sum_log_outer(rows: Float[Array, "k n"], columns: Float[Array, "k m"]) -> Scalar:
     """The same by visiting every pair; one fused loop, nothing of the weight's size is kept forward."""
-    total = rows[0][:, None] + columns[0]
+    total = rows[0][:, None] + columns[0][None]
     for row, column in zip(rows[1:], columns[1:], strict=True):
-        total = jnp.logaddexp(total, row[:, None] + column)
+        total = jnp.logaddexp(total, row[:, None] + column[None])
     return jnp.sum(total)
 
 
@@ -74,25 +74,25 @@ def _on_grid(on_grid, direct, rows, columns):
 
 
 def _direct_value(rows: Array, columns: Array) -> Scalar:
-    return jnp.sum(jnp.logaddexp(rows[:, None] + columns, 0))
+    return jnp.sum(jax.nn.softplus(rows[:, None] + columns[None]))
 
 
 def _direct_gradient(rows: Array, columns: Array) -> tuple[Array, Array]:
-    slope = jax.nn.sigmoid(rows[:, None] + columns)
+    slope = jax.nn.sigmoid(rows[:, None] + columns[None])
     return jnp.sum(slope, axis=1), jnp.sum(slope, axis=0)
 
 
 def _grid_value(nodes: int, rows: Array, columns: Array) -> Scalar:
     row_nodes, row_basis = _lagrange_basis(nodes, rows)
     column_nodes, column_basis = _lagrange_basis(nodes, columns)
-    values = jnp.logaddexp(row_nodes[:, None] + column_nodes, 0)
+    values = jax.nn.softplus(row_nodes[:, None] + column_nodes[None])
     return jnp.sum(row_basis, axis=1) @ values @ jnp.sum(column_basis, axis=1)
 
 
 def _grid_gradient(nodes: int, rows: Array, columns: Array) -> tuple[Array, Array]:
     row_nodes, row_basis = _lagrange_basis(nodes, rows)
     column_nodes, column_basis = _lagrange_basis(nodes, columns)
-    slopes = jax.nn.sigmoid(row_nodes[:, None] + column_nodes)
+    slopes = jax.nn.sigmoid(row_nodes[:, None] + column_nodes[None])
     row_gradient = (slopes @ jnp.sum(column_basis, axis=1)) @ row_basis
     column_gradient = (jnp.sum(row_basis, axis=1) @ slopes) @ column_basis
     return row_gradient, column_gradient
@@ -112,7 +112,7 @@ def _lagrange_basis(nodes: int, points: Float[Array, " n"]) -> tuple[Array, Floa
     scaled = (points - middle) / half
 
     angles = (jnp.arange(nodes, dtype=points.dtype) + 0.5) * (jnp.pi / nodes)
-    at_nodes = jnp.cos(jnp.arange(nodes, dtype=points.dtype)[:, None] * angles)
+    at_nodes = jnp.cos(jnp.outer(jnp.arange(nodes, dtype=points.dtype), angles))
     weights = (at_nodes * (2 / nodes)).at[0].multiply(0.5)
 
     def next_polynomial(carry, _):

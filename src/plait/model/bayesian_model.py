@@ -1,5 +1,7 @@
 """A model whose weights are random: the value that everything else works on."""
 
+import functools
+import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -84,7 +86,7 @@ class BayesianModel(eqx.Module):
         `key` is needed only where a term has no closed form; the site table says where.
         """
         check_key(key, optional=True)
-        return sum(self.kl_by_weight(key=key).values(), start=jnp.zeros(()))
+        return _total(list(self.kl_by_weight(key=key).values()))
 
     def kl_by_weight(self, *, key: PRNGKey | None = None) -> dict[str, Scalar]:
         """The terms of `kl`; a joint posterior's stands under the names of its weights, joined by ' + '."""
@@ -95,7 +97,7 @@ class BayesianModel(eqx.Module):
                 weight * self.priors[names[path]].kl(part, key=None if key is None else key_for(key, f"{path}:{i}"))
                 for i, (weight, part) in enumerate(posterior.parts())
             ]
-            terms[path] = sum(parts, start=jnp.zeros(()))
+            terms[path] = _total(parts)
         for joint in self.joints:
             marginals = joint.marginals()
             cross = [self.priors[names[path]].cross_entropy(marginal) for path, marginal in marginals.items()]
@@ -123,6 +125,10 @@ class BayesianModel(eqx.Module):
 
     def __repr__(self) -> str:
         return f"<BayesianModel: {self.num_weights:,} weights, {self.num_params:,} trained numbers>"
+
+
+def _total(terms: list[Scalar]) -> Scalar:
+    return functools.reduce(operator.add, terms) if terms else jnp.zeros(())
 
 
 @eqx.filter_jit

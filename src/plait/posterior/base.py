@@ -83,7 +83,7 @@ class Posterior(eqx.Module):
         """The number of mixture components, or None."""
         return None
 
-    def component(self, index: Array) -> "Posterior":
+    def component(self, index: Array | int) -> "Posterior":
         """One mixture component."""
         del index
         return self

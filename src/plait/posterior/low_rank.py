@@ -7,6 +7,7 @@ Unlike a matrix factor, F_a is weight-sized: rank r stores (r + 2) numbers an en
 and a pre-activation is drawn exactly with r more contractions: o = x M + sqrt(x^2 sigma^2) eps + sum_a z_a (x F_a).
 """
 
+import math
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -45,9 +46,13 @@ class LowRankPosterior(Posterior):
         shared = normal(second, self.directions.shape[:1], self.mean.dtype)
         return self.mean + independent + jnp.tensordot(shared, self.directions, 1)
 
+    def _scaled(self) -> Array:
+        """F^T diag(sigma^-1): [r, entries]."""
+        return (self.directions * jnp.exp(-self.log_scale)[None]).reshape(self.directions.shape[0], -1)
+
     def _capacitance(self) -> Array:
         """I + F^T diag(sigma^-2) F."""
-        scaled = (self.directions * jnp.exp(-self.log_scale)).reshape(self.directions.shape[0], -1)
+        scaled = self._scaled()
         return jnp.eye(scaled.shape[0], dtype=scaled.dtype) + scaled @ scaled.T
 
     def _log_det(self) -> Scalar:
@@ -55,8 +60,7 @@ class LowRankPosterior(Posterior):
 
     def log_prob(self, weight: Array) -> Scalar:
         whitened = ((weight - self.mean) * jnp.exp(-self.log_scale)).reshape(-1)
-        scaled = (self.directions * jnp.exp(-self.log_scale)).reshape(self.directions.shape[0], -1)
-        overlap = scaled @ whitened
+        overlap = self._scaled() @ whitened
         quadratic = whitened @ whitened - overlap @ jnp.linalg.solve(self._capacitance(), overlap)
         return -0.5 * (quadratic + self._log_det() + (LOG_2_PI_E - 1) * self.mean.size)
 
@@ -104,7 +108,7 @@ class LowRank(Family):
         # Directions at zero would be a saddle: start them small beside the diagonal.
         spread = 0.1 * self.init_scale / self.rank**0.5
         directions = jitter(key, (self.rank, *weight.shape), spread, weight.dtype)
-        return LowRankPosterior(weight, jnp.full_like(weight, jnp.log(self.init_scale)), directions, layout)
+        return LowRankPosterior(weight, jnp.full_like(weight, math.log(self.init_scale)), directions, layout)
 
     def for_vectors(self) -> Family:
         return MeanField(self.init_scale)

@@ -10,6 +10,7 @@ A draw is the sum of two independent draws, and so is a local draw of the pre-ac
               so the entropy is a lower bound and the ELBO stays a bound.
 """
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal
@@ -80,10 +81,10 @@ class ProductNoise(DiagonalNoise):
 
     def log_det_with(self, kronecker: MatrixNormalPosterior) -> Scalar:
         rows, columns = self.row_log_scale, self.column_log_scale
-        left = kronecker.rows.covariance() * jnp.exp(-rows - rows[:, None])
-        right = kronecker.columns.covariance() * jnp.exp(-columns - columns[:, None])
+        left = kronecker.rows.covariance() * jnp.exp(-rows[None] - rows[:, None])
+        right = kronecker.columns.covariance() * jnp.exp(-columns[None] - columns[:, None])
         # Round-off can push the smallest eigenvalues of a covariance below zero.
-        products = jnp.linalg.eigvalsh(left).clip(0)[:, None] * jnp.linalg.eigvalsh(right).clip(0)
+        products = jnp.outer(jnp.linalg.eigvalsh(left).clip(0), jnp.linalg.eigvalsh(right).clip(0))
         diagonal = 2 * (columns.size * jnp.sum(rows) + rows.size * jnp.sum(columns))
         return diagonal + jnp.sum(jnp.log1p(products))
 
@@ -127,7 +128,8 @@ class MatrixNormalPlusDiagonalPosterior(Posterior):
         return 0.5 * self.noise.log_det_with(self.kronecker) + 0.5 * LOG_2_PI_E * self.layout.size
 
     def output_variance(self, site: Site, x: Array) -> Array:
-        return self.kronecker.output_variance(site, x) + self.noise.output_variance(site, x, self.layout)
+        independent = self.noise.output_variance(site, x, self.layout)
+        return self.kronecker.output_variance(site, x) + independent.astype(self.mean.dtype)
 
     def output_noise(self, site: Site, x: Array, key: PRNGKey) -> Array:
         if self.kronecker.columns.is_diagonal:
@@ -157,9 +159,9 @@ class MatrixNormalPlusDiagonal(MatrixNormal):
         kronecker = MatrixNormal(self.rows, self.columns, half).initialise(weight, layout, key=key)
         assert isinstance(kronecker, MatrixNormalPosterior)
         if self.diagonal == "full":
-            noise: DiagonalNoise = FullNoise(jnp.full_like(weight, jnp.log(half)))
+            noise: DiagonalNoise = FullNoise(jnp.full_like(weight, math.log(half)))
         else:
-            root = 0.5 * jnp.log(half)
+            root = 0.5 * math.log(half)
             noise = ProductNoise(
                 jnp.full((layout.fan_in,), root, weight.dtype), jnp.full((layout.fan_out,), root, weight.dtype)
             )

@@ -47,6 +47,7 @@ class ScaledKernel(eqx.Module):
 
     def dense(self) -> Array:
         refined = self.layout.refine(self.kernel)
+        # A draw for each example has no one array; this is for draws of a whole call.
         for values, spread in ((self.rows, self.layout.spread_units), (self.columns, self.layout.spread_columns)):
             if values is not None:
                 refined = refined * spread(values)
@@ -73,7 +74,7 @@ class RankOnePosterior(Posterior):
     def components(self) -> int | None:
         return self.num_components
 
-    def component(self, index: Array) -> Posterior:
+    def component(self, index: Array | int) -> Posterior:
         rows, columns = jax.tree.map(lambda leaf: leaf[index], (self.rows, self.columns))
         return RankOnePosterior(self.kernel, rows, columns, self.layout, None, self.clip, self.kl_reduction)
 
@@ -187,7 +188,7 @@ class ComponentVector(Posterior):
     def components(self) -> int | None:
         return self.values.shape[0]
 
-    def component(self, index: Array) -> Posterior:
+    def component(self, index: Array | int) -> Posterior:
         return PointPosterior(self.values[index], self.layout)
 
     @property

@@ -25,7 +25,7 @@ class SphericalNormal(Prior):
 
     mean: eqx.AbstractVar[Any]
 
-    def log_scale(self) -> Array:
+    def log_scale(self) -> Any:
         """log s."""
         raise NotImplementedError
 
@@ -34,14 +34,14 @@ class SphericalNormal(Prior):
 
     def log_prob(self, weight: Array) -> Scalar:
         log_scale = self.log_scale()
-        standardised = (weight - self._centre()) * jnp.exp(-log_scale)
+        standardised = (weight - self._centre()) * _exp(-log_scale)
         return -0.5 * jnp.sum(jnp.square(standardised)) - weight.size * (log_scale + HALF_LOG_2_PI)
 
     def cross_entropy(self, posterior: Any) -> Scalar | None:
         log_scale = self.log_scale()
         mean = posterior.mean
         second = jnp.sum(jnp.square(mean - self._centre())) + posterior.total_variance()
-        return mean.size * (log_scale + HALF_LOG_2_PI) + 0.5 * second * jnp.exp(-2 * log_scale)
+        return mean.size * (log_scale + HALF_LOG_2_PI) + 0.5 * second * _exp(-2 * log_scale)
 
     def check(self, posterior: Any) -> None:
         if not posterior.has_moments:
@@ -49,6 +49,10 @@ class SphericalNormal(Prior):
                 f"KL({type(posterior).__name__} || {type(self).__name__}) is infinite: a posterior without moments "
                 "needs a heavy-tailed prior such as `plait.Cauchy(scale)`"
             )
+
+
+def _exp(value: Any) -> Any:
+    return jnp.exp(value) if eqx.is_array(value) else math.exp(value)
 
 
 class Normal(SphericalNormal):
@@ -70,8 +74,8 @@ class Normal(SphericalNormal):
             raise ValueError(f"a prior mean of shape {self.mean.shape} does not fit a weight of shape {weight.shape}")
         return self
 
-    def log_scale(self) -> Array:
-        return jnp.log(jax.lax.stop_gradient(jnp.asarray(self.scale, float)))
+    def log_scale(self) -> Any:
+        return jnp.log(jax.lax.stop_gradient(self.scale)) if eqx.is_array(self.scale) else math.log(self.scale)
 
     def describe(self) -> str:
         scale = f"{self.scale:g}" if isinstance(self.scale, (int, float)) else "array"
@@ -106,7 +110,7 @@ class LearnedNormal(SphericalNormal):
         start = jnp.asarray(math.log(self.scale), weight.dtype)
         return LearnedNormal(self.scale, self.shared, start, self.mean)
 
-    def log_scale(self) -> Array:
+    def log_scale(self) -> Any:
         if self.log_scale_parameter is None:
             raise ValueError("LearnedNormal has no scale before it is bound to a weight")
         return self.log_scale_parameter

@@ -1,0 +1,64 @@
+"""The negative evidence lower bound, per example:
+
+    loss = -1/B sum_n E_q[log p(y_n | x_n, W)] + kl_weight * KL(q || p) / N
+
+KL is in nats over all weights and N is the number of training examples, whatever the batch size B. With mixture
+components the expectation is also over components.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from plait._random import check_key
+from plait._typing import Array, PRNGKey, Scalar
+from plait.likelihood import Likelihood
+from plait.model import BayesianModel
+
+
+class Aux(NamedTuple):
+    """The parts of the loss."""
+
+    nll: Scalar
+    """Negative log-likelihood per example, averaged over the batch, weight samples and components."""
+    kl: Scalar
+    """KL(q || p) in nats, all weights together; not divided by anything."""
+
+
+def elbo(
+    bnn: BayesianModel,
+    batch: tuple[Any, Array],
+    *,
+    key: PRNGKey,
+    likelihood: Likelihood,
+    dataset_size: int,
+    kl_weight: Any = 1.0,
+    num_samples: int = 1,
+) -> tuple[Scalar, Aux]:
+    """The loss to minimise (negative ELBO per example), and its parts.
+
+    Args:
+        bnn: the model.
+        batch: `(x, y)`, or `((x, *further inputs), y)`.
+        key: for the weight noise.
+        likelihood: of targets given outputs.
+        dataset_size: the number of training examples N that the KL is spread over; never guessed from the batch.
+        kl_weight: a factor on the KL, for annealing or tempering.
+        num_samples: weight samples to average over.
+    """
+    check_key(key)
+    if not isinstance(dataset_size, int) or dataset_size < 1:
+        raise ValueError(f"`dataset_size` is the number of training examples, a positive integer; got {dataset_size!r}")
+    if not isinstance(num_samples, int) or num_samples < 1:
+        raise ValueError(f"`num_samples` must be a positive integer, got {num_samples!r}")
+    x, y = batch
+    inputs = x if isinstance(x, tuple) else (x,)
+    noise_key, kl_key = jax.random.split(key)
+    if num_samples == 1:
+        outputs = bnn(*inputs, key=noise_key)
+    else:
+        outputs = jax.vmap(lambda k: bnn(*inputs, key=k))(jax.random.split(noise_key, num_samples))
+    nll = -jnp.mean(likelihood.log_prob(outputs, y))
+    kl = bnn.kl(key=kl_key)
+    return nll + kl_weight * kl / dataset_size, Aux(nll, kl)

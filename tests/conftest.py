@@ -1,0 +1,44 @@
+"""Strict settings for every test: no silent promotion, types checked at run time, warnings are errors."""
+
+import os
+import pathlib
+import random
+import zlib
+
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+
+from jaxtyping import install_import_hook  # noqa: E402
+
+with install_import_hook("plait", "beartype.beartype"):
+    import plait  # noqa: F401
+
+import jax  # noqa: E402
+import pytest  # noqa: E402
+
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_numpy_rank_promotion", "raise")
+cache = os.environ.get("JAX_COMPILATION_CACHE_DIR", str(pathlib.Path(__file__).parents[1] / ".cache" / "jax"))
+jax.config.update("jax_compilation_cache_dir", cache)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+SEED = int(os.environ.get("PLAIT_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
+if "PYTEST_XDIST_TESTRUNUID" in os.environ and "PLAIT_TEST_SEED" not in os.environ:
+    # All workers of one run share its seed.
+    SEED = zlib.crc32(os.environ["PYTEST_XDIST_TESTRUNUID"].encode()) or 1
+
+
+def pytest_report_header() -> str:
+    return f"seed: {SEED} (repeat with PLAIT_TEST_SEED={SEED}), jax {jax.__version__}"
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """A seed for this test, printed when it fails."""
+    value = (SEED + zlib.crc32(request.node.nodeid.encode())) % 2**31
+    print(f"seed {value} (run with PLAIT_TEST_SEED={SEED})")
+    return value
+
+
+@pytest.fixture
+def key(seed: int) -> jax.Array:
+    return jax.random.key(seed)

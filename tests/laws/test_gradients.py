@@ -1,0 +1,35 @@
+"""Gradients of the stochastic pass and of the KL equal finite differences, in double precision."""
+
+import cases
+import equinox as eqx
+import jax
+import jax.flatten_util
+import jax.numpy as jnp
+import numpy as np
+import plait
+import pytest
+
+ROUTES = [
+    (family, site, estimator)
+    for family in cases.FAMILIES
+    for site, estimator in (("dense-out-in", None), ("conv-2d", None), ("dense", "weights"))
+    if not isinstance(cases.FAMILIES[family], plait.Point)
+] + [("mean-field", "dense", "flipout"), ("tied-2", "embedding", None), ("mean-field", "bias", None)]
+
+
+@pytest.mark.parametrize(("family", "site", "estimator"), ROUTES)
+def test_gradients_equal_finite_differences(family: str, site: str, estimator: str | None, key: jax.Array):
+    with jax.enable_x64(True):
+        bnn, x = cases.build(cases.FAMILIES[family], cases.SITES[site], key, estimator=estimator)
+        flat, unravel = jax.flatten_util.ravel_pytree(eqx.filter(bnn.posteriors, eqx.is_inexact_array))
+        direction = jax.random.normal(key, flat.shape, flat.dtype)
+
+        @jax.jit
+        def loss(flat: jax.Array) -> jax.Array:
+            moved = eqx.tree_at(lambda b: b.posteriors, bnn, unravel(flat))
+            return jnp.sum(jnp.sin(moved(x, key=key))) + 0.1 * moved.kl(key=key)
+
+        step = 1e-5
+        numeric = (loss(flat + step * direction) - loss(flat - step * direction)) / (2 * step)
+        exact = jax.grad(loss)(flat) @ direction
+        np.testing.assert_allclose(exact, numeric, rtol=1e-6, atol=1e-7)
