@@ -1,12 +1,12 @@
 """Structured Gaussian variational inference for any JAX model."""
 
-from plait.model import BayesianModel as BayesianModel
-from plait.model import bayesianize as bayesianize
 from plait import estimator as estimator
 from plait import linalg as linalg
 from plait import posterior as posterior
 from plait import prior as prior
 from plait import site as site
+from plait.model import BayesianModel as BayesianModel
+from plait.model import bayesianize as bayesianize
 from plait.posterior import Family as Family
 from plait.posterior import FullCovariance as FullCovariance
 from plait.posterior import LowRank as LowRank

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.core as jax_core
 import jax.extend.core as jex
+import jax.numpy as jnp
 
 ClosedJaxpr = jex.ClosedJaxpr
 Jaxpr = jex.Jaxpr
 JaxprEqn = jex.JaxprEqn
 Literal = jex.Literal
+Tracer: Any = jax_core.Tracer
 Var = jex.Var
 
 
@@ -41,4 +44,4 @@ def close(jaxpr: Any) -> tuple[Jaxpr, Sequence[Any]]:
 
 def is_key(value: Any) -> bool:
     """Whether a value is a typed key array of `jax.random.key`."""
-    return hasattr(value, "dtype") and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
+    return hasattr(value, "dtype") and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)

@@ -14,7 +14,7 @@ def check_key(key: Any, *, what: str = "key", optional: bool = False) -> None:
     """Refuse anything but one typed key."""
     if key is None and optional:
         return
-    if not is_key(key):
+    if key is None or not is_key(key):
         came = "None" if key is None else f"{type(key).__name__} of dtype {getattr(key, 'dtype', '?')}"
         raise TypeError(f"`{what}` must be a typed key from `jax.random.key(seed)`, got {came}")
     if key.shape != ():

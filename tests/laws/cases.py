@@ -6,8 +6,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import plait
 from jax import lax
+
+import plait
 
 SCALE = 0.3
 
@@ -68,7 +69,9 @@ SITES: dict[str, SiteCase] = {
     "dense-out-in": SiteCase(
         "dense", (4, 3), lambda w, x: jax.vmap(lambda v: w @ v)(x), _normal(2, 3), lambda y: y[:, None]
     ),
-    "dense-sequence": SiteCase("dense", (3, 2), lambda w, x: jnp.einsum("nti,io->not", x, w), _normal(2, 2, 3), _second),
+    "dense-sequence": SiteCase(
+        "dense", (3, 2), lambda w, x: jnp.einsum("nti,io->not", x, w), _normal(2, 2, 3), _second
+    ),
     "dense-heads": SiteCase(
         "dense",
         (3, 2, 2),

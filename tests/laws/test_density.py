@@ -4,8 +4,9 @@ import cases
 import jax
 import jax.numpy as jnp
 import numpy as np
-import plait
 import pytest
+
+import plait
 
 GAUSSIAN = [n for n, f in cases.FAMILIES.items() if not isinstance(f, plait.Point | plait.RankOne)]
 RANDOM = [n for n, f in cases.FAMILIES.items() if not isinstance(f, plait.Point)]
@@ -35,7 +36,9 @@ def dense_kl(mean: jax.Array, covariance: jax.Array, prior_mean: float, prior_st
 def test_draws_have_the_stated_mean_and_covariance(family: str, key: jax.Array):
     build_key, draw_key = jax.random.split(key)
     value = posterior(family, build_key)
-    draws = jax.jit(lambda v, k: jax.vmap(lambda k: v.sample(k).reshape(-1))(k))(value, jax.random.split(draw_key, DRAWS))
+    draws = jax.jit(lambda v, k: jax.vmap(lambda k: v.sample(k).reshape(-1))(k))(
+        value, jax.random.split(draw_key, DRAWS)
+    )
     centred = np.asarray(draws - draws.mean(0)[None])
     np.testing.assert_allclose(value.variance.reshape(-1), jnp.diagonal(value.covariance()), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(value.total_variance(), jnp.sum(value.variance), rtol=1e-5)
@@ -46,23 +49,26 @@ def test_draws_have_the_stated_mean_and_covariance(family: str, key: jax.Array):
     np.testing.assert_array_less(np.abs(covariance - value.covariance()), 6 * error + 1e-5)
 
 
+def round_off(covariance: jax.Array) -> float:
+    """What the dense oracle itself loses: its condition number times the precision."""
+    return 20 * float(jnp.linalg.cond(covariance)) * float(jnp.finfo(covariance.dtype).eps)
+
+
 @pytest.mark.parametrize("family", GAUSSIAN)
-def test_the_density_is_that_of_the_dense_gaussian(family: str, key: jax.Array, x64: bool):
+def test_the_density_is_that_of_the_dense_gaussian(family: str, key: jax.Array):
     value = posterior(family, key)
     weight = value.sample(key)
-    dense = jax.scipy.stats.multivariate_normal.logpdf(
-        weight.reshape(-1), value.mean.reshape(-1), value.covariance()
-    )
-    np.testing.assert_allclose(value.log_prob(weight), dense, rtol=1e-9 if x64 else 2e-4)
+    dense = jax.scipy.stats.multivariate_normal.logpdf(weight.reshape(-1), value.mean.reshape(-1), value.covariance())
+    np.testing.assert_allclose(value.log_prob(weight), dense, rtol=1e-6, atol=round_off(value.covariance()))
 
 
 @pytest.mark.parametrize("family", GAUSSIAN)
-def test_the_entropy_is_exact_or_a_lower_bound(family: str, key: jax.Array, x64: bool):
+def test_the_entropy_is_exact_or_a_lower_bound(family: str, key: jax.Array):
     value = posterior(family, key)
     size = value.mean.size
     dense = 0.5 * jnp.linalg.slogdet(value.covariance())[1] + 0.5 * size * (np.log(2 * np.pi) + 1)
     if value.entropy_is == "exact":
-        np.testing.assert_allclose(value.entropy(), dense, rtol=1e-9 if x64 else 1e-4, atol=1e-4)
+        np.testing.assert_allclose(value.entropy(), dense, rtol=1e-6, atol=round_off(value.covariance()))
     else:
         assert value.entropy() <= dense + 1e-4
         # Minkowski's bound is no worse than either term alone.
@@ -70,18 +76,25 @@ def test_the_entropy_is_exact_or_a_lower_bound(family: str, key: jax.Array, x64:
 
 
 @pytest.mark.parametrize("family", GAUSSIAN)
-def test_the_kl_to_a_normal_prior_is_the_dense_one(family: str, key: jax.Array, x64: bool):
+def test_the_kl_to_a_normal_prior_is_the_dense_one(family: str, key: jax.Array):
     value = posterior(family, key)
     kl = plait.Normal(0.7, mean=0.2).kl(value, key=None)
     dense = dense_kl(value.mean, value.covariance(), 0.2, 0.7)
     if value.entropy_is == "exact":
-        np.testing.assert_allclose(kl, dense, rtol=1e-9 if x64 else 2e-4)
+        np.testing.assert_allclose(kl, dense, rtol=1e-6, atol=round_off(value.covariance()))
     else:
         assert kl >= dense - 1e-4
 
 
-@pytest.mark.parametrize("prior", [plait.Normal(0.7, mean=0.2), plait.ScaleMixture(1.0, 0.1), plait.Cauchy(0.5)])
-@pytest.mark.parametrize("family", GAUSSIAN)
+CLOSED, MIXTURE, HEAVY = plait.Normal(0.7, mean=0.2), plait.ScaleMixture(1.0, 0.1), plait.Cauchy(0.5)
+
+
+@pytest.mark.parametrize(
+    ("family", "prior"),
+    [(family, CLOSED) for family in GAUSSIAN]
+    # Without a closed form there is one code path for all families.
+    + [(family, prior) for family in ("tied-2", "matrix-normal") for prior in (MIXTURE, HEAVY)],
+)
 def test_the_kl_agrees_with_monte_carlo(family: str, prior: plait.prior.Prior, key: jax.Array):
     value = posterior(family, key)
     keys = jax.random.split(key, 4_000)

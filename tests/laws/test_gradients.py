@@ -6,8 +6,9 @@ import jax
 import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
-import plait
 import pytest
+
+import plait
 
 ROUTES = [
     (family, site, estimator)

@@ -5,8 +5,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import plait
 import pytest
+
+import plait
 
 MATRIX = ["dense-out-in", "conv-2d"]
 
@@ -31,7 +32,11 @@ def test_zero_inputs_and_zero_means_give_no_nan(family: str, site: str, key: jax
     bnn, x = cases.build(cases.FAMILIES[family], cases.SITES[site], key)
     posterior = bnn.posteriors["w"]
     name = "kernel" if hasattr(posterior, "kernel") else "kronecker" if hasattr(posterior, "kronecker") else "mean"
-    where = (lambda b: b.posteriors["w"].kronecker.mean) if name == "kronecker" else lambda b: getattr(b.posteriors["w"], name)
+    where = (
+        (lambda b: b.posteriors["w"].kronecker.mean)
+        if name == "kronecker"
+        else lambda b: getattr(b.posteriors["w"], name)
+    )
     zero = eqx.tree_at(where, bnn, jnp.zeros_like(where(bnn)))
     assert_finite(*loss_and_gradient(zero, jnp.zeros_like(x), key))
 
@@ -60,12 +65,18 @@ def test_half_precision_compute_keeps_single_precision_parameters(family: str, s
     def forward(w: jax.Array, x: jax.Array) -> jax.Array:
         return case.forward(w.astype(jnp.bfloat16), x.astype(jnp.bfloat16))
 
-    half = plait.bayesianize({"w": weight}, x, apply=lambda p, x: forward(p["w"], x), posterior=cases.FAMILIES[family], key=key)
+    half = plait.bayesianize(
+        {"w": weight}, x, apply=lambda p, x: forward(p["w"], x), posterior=cases.FAMILIES[family], key=key
+    )
     half = eqx.tree_at(lambda b: b.posteriors, half, full.posteriors)
     assert all(leaf.dtype == jnp.float32 for leaf in jax.tree.leaves(half.posteriors))
     keys = jax.random.split(key, 2000)
     spread = [
-        np.asarray(eqx.filter_jit(lambda b, k: jnp.std(jax.vmap(lambda k: b(x, key=k))(k).astype(jnp.float32), axis=0))(b, keys))
+        np.asarray(
+            eqx.filter_jit(lambda b, k: jnp.std(jax.vmap(lambda k: b(x, key=k))(k).astype(jnp.float32), axis=0))(
+                b, keys
+            )
+        )
         for b in (full, half)
     ]
     assert half(x, key=key).dtype == jnp.bfloat16

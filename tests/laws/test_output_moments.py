@@ -7,8 +7,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import plait
 import pytest
+
+import plait
 
 DRAWS = 20_000
 SIGMAS = 6.0

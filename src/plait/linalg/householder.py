@@ -59,4 +59,3 @@ class HouseholderFactor(Factor):
     @property
     def num_params(self) -> int:
         return self.log_scale.size + self.reflections.size
-

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from plait._compat import is_key
+from plait._compat import Tracer, is_key
 from plait._typing import Array
 
 
@@ -69,7 +69,7 @@ def adapt(model: Any, apply: Callable[..., Any] | None) -> tuple[dict[str, Array
     flat, structure = jax.tree_util.tree_flatten_with_path(tree)
     weights: dict[str, Array] = {}
     paths: list[str | None] = []
-    buffers: list[Array | None] = []
+    buffers: list[Any] = []
     static: list[Any] = []
     for index, (where, leaf) in enumerate(flat):
         is_array = eqx.is_array(leaf) or isinstance(leaf, np.ndarray)
@@ -100,7 +100,7 @@ def _check(weights: dict[str, Array], flat: list[tuple[Any, Any]]) -> None:
             + (f" (its leaves are {', '.join(kinds)}); cast integer weights to a floating type" if kinds else "")
         )
     for path, weight in weights.items():
-        if not isinstance(weight, jax.core.Tracer) and not bool(jnp.all(jnp.isfinite(weight))):
+        if not isinstance(weight, Tracer) and not bool(jnp.all(jnp.isfinite(weight))):
             raise ValueError(f"weight {path!r} has entries that are not finite; a posterior cannot start there")
 
 
@@ -116,9 +116,12 @@ def _call_per_example(model: Any, *args: Any, **kwargs: Any) -> Any:
     """
     size = next(leaf.shape[0] for leaf in jax.tree.leaves(args[0]) if eqx.is_array(leaf))
     args = tuple(jax.random.split(a, size) if is_key(a) and a.shape == () else a for a in args)
-    in_axes = tuple(None if _is_state(a) else jax.tree.map(lambda leaf: 0 if eqx.is_array(leaf) else None, a) for a in args)
-    out_axes = (0, None) if any(_is_state(a) for a in args) else 0
-    return jax.vmap(lambda *one: model(*one, **kwargs), in_axes, out_axes, axis_name="batch")(*args)
+    # What is not an array is passed through, in both directions.
+    each = eqx.if_array(0)
+    in_axes = tuple(None if _is_state(a) else each for a in args)
+    out_axes = (each, None) if any(_is_state(a) for a in args) else each
+    mapped = eqx.filter_vmap(lambda *one: model(*one, **kwargs), in_axes=in_axes, out_axes=out_axes, axis_name="batch")
+    return mapped(*args)
 
 
 def _is_state(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import functools
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -100,8 +100,10 @@ class BayesianModel(eqx.Module):
             terms[path] = _total(parts)
         for joint in self.joints:
             marginals = joint.marginals()
-            cross = [self.priors[names[path]].cross_entropy(marginal) for path, marginal in marginals.items()]
-            terms[" + ".join(marginals)] = sum(cross) - joint.entropy()
+            closed = (self.priors[names[path]].cross_entropy(marginal) for path, marginal in marginals.items())
+            # `bayesianize` refuses priors without a closed form here.
+            cross = [term for term in closed if term is not None]
+            terms[" + ".join(marginals)] = _total(cross) - joint.entropy()
         return terms
 
     @property
@@ -127,7 +129,7 @@ class BayesianModel(eqx.Module):
         return f"<BayesianModel: {self.num_weights:,} weights, {self.num_params:,} trained numbers>"
 
 
-def _total(terms: list[Scalar]) -> Scalar:
+def _total(terms: Sequence[Scalar]) -> Scalar:
     return functools.reduce(operator.add, terms) if terms else jnp.zeros(())
 
 

@@ -10,6 +10,7 @@ from plait.estimator import ESTIMATORS, use_draw
 from plait.model.site_table import SiteRow
 from plait.posterior import Posterior, StructuredDraw
 from plait.site import Site
+from plait.site.base import LOST, ExampleAxis
 from plait.trace.example_axis import ExampleAxes
 
 
@@ -48,19 +49,36 @@ class Forward:
         return self._draws[key]
 
     def _is_per_example(self, path: str) -> bool:
-        return self._key is not None and self._axes is not None and ESTIMATORS[self._rows[path].estimator].per_example
+        if self._key is None or self._axes is None or not self._rows[path].uses_agree:
+            return False
+        return ESTIMATORS[self._rows[path].estimator].per_example
+
+    def _draw_for(self, site: Site) -> Array | StructuredDraw:
+        """The draw of a weight at one of its uses."""
+        path = site.view.path
+        if not self._rows[path].uses_agree:
+            return self.array(path)
+        if not self._is_per_example(path):
+            return self._draw(path)
+        if LOST in (site.x_examples, site.y_examples):
+            raise ValueError(
+                f"{path!r} is drawn for each example, but its {site.kind} takes {site.x.shape} to {site.y.shape} and "
+                "it cannot be seen which entries belong to which example: the model merges or mixes the batch axis in "
+                "other ways than by transposing and reshaping it. Pass a function of one example through "
+                "`apply=jax.vmap(...)`, or use estimator='weights' there"
+            )
+        return self._draw(path, site.x_examples is not None or site.y_examples is not None)
 
     def meet(self, site: Site, x: Array) -> Array:
         path = site.view.path
         if path in self._given or self._key is None:
-            return use_draw(self._draw(path), site, x)
+            return use_draw(self._draw_for(site), site, x)
         estimator = ESTIMATORS[self._rows[path].estimator]
         if self._rows[path].one_draw or estimator.draws_weights:
-            varies = site.x_example_axis is not None or site.y_example_axis is not None
-            return use_draw(self._draw(path, self._is_per_example(path) and varies), site, x)
+            return use_draw(self._draw_for(site), site, x)
         posterior = self._posteriors[path].windowed(site.view)
         if posterior is None:
-            return use_draw(self._draw(path), site, x)
+            return use_draw(self._draw_for(site), site, x)
         use = self._uses.get(path, 0) + 1
         self._uses[path] = use
         return estimator.apply(posterior, site, x, key_for(self._key, path, use))
@@ -71,9 +89,11 @@ class Forward:
 
     def enters_loops(self, path: str) -> bool:
         # Drawn here, outside the loop, so that all its steps see the same draw.
-        return path not in self._given and isinstance(self._draw(path, self._is_per_example(path)), StructuredDraw)
+        if path in self._given or not self._rows[path].uses_agree:
+            return False
+        return isinstance(self._draw(path, self._is_per_example(path)), StructuredDraw)
 
-    def example_axis(self, variable: Any) -> int | None:
+    def examples(self, variable: Any) -> ExampleAxis | None:
         return None if self._axes is None else self._axes.of(variable)
 
     @contextmanager

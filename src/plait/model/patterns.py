@@ -24,11 +24,9 @@ class Choice(Generic[T]):
     """The value for each weight; patterns that match nothing are an error."""
 
     def __init__(self, option: str, value: Any, paths: Sequence[tuple[str, str]], fallback: T):
-        self._fallback = fallback
-        self._rules: list[tuple[str, T]] = list(value.items()) if isinstance(value, Mapping) else []
-        self.is_mapping = isinstance(value, Mapping)
-        if not self.is_mapping:
-            self._fallback = value
+        is_mapping = isinstance(value, Mapping)
+        self._rules: list[tuple[str, T]] = list(value.items()) if is_mapping else []
+        self._fallback: Any = fallback if is_mapping else value
         for pattern, _ in self._rules:
             if not isinstance(pattern, str):
                 raise TypeError(f"`{option}`: a pattern is a string, got {pattern!r}")

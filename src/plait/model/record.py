@@ -3,8 +3,8 @@
 For each site with a fan-in side: the inputs a (one row for each application of the weight) and the gradients
 g = d log p(y_n | x_n) / d s of its output s, per example (MATH 3.1). The Kronecker factors of K-FAC are then one matmul
 each, A = E[a a^T] and S = E[g g^T]; per-example weight gradients are never formed. Targets are either given (empirical
-Fisher) or drawn from the likelihood (true Fisher). The log-likelihood is summed over the batch, so that rows of g belong
-to examples: a mean would shrink S by the square of the batch size.
+Fisher) or drawn from the likelihood (true Fisher). The log-likelihood is summed over the batch, so that rows of g
+belong to examples: a mean would shrink S by the square of the batch size.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -108,7 +108,7 @@ class _Tap:
         del path
         return False
 
-    def example_axis(self, variable: Any) -> int | None:
+    def examples(self, variable: Any) -> None:
         del variable
 
     @contextmanager

@@ -21,6 +21,8 @@ class SiteRow:
     flops: int
     one_draw: bool
     """Whether the weight is drawn once for each call, whatever the estimator."""
+    uses_agree: bool
+    """Whether all uses are sites of the whole weight that see its sides alike: one structured draw serves them all."""
     note: str
     posterior: str = ""
     prior: str = ""
@@ -48,7 +50,8 @@ def _row(path: str, shape: tuple[int, ...], uses: list[SiteUse]) -> SiteRow:
     site = next((s for s in sites if not s.layout.is_vector), sites[0] if sites else None)
     if site is None:
         layout = Layout.vector(shape)
-        return SiteRow(path, "other", shape, layout, len(uses), 1, 0, True, "used as an array" if uses else "not used")
+        note = "used as an array" if uses else "not used"
+        return SiteRow(path, "other", shape, layout, len(uses), 1, 0, True, False, note)
     layout = site.layout
     if site.view.window is not None:
         taps = {atom.axis for atom in layout.taps}
@@ -62,7 +65,8 @@ def _row(path: str, shape: tuple[int, ...], uses: list[SiteUse]) -> SiteRow:
     else:
         note = ""
     positions, flops = sum(s.positions for s in sites), sum(s.flops for s in sites)
-    return SiteRow(path, site.kind, shape, layout, len(uses), positions, flops, bool(note), note)
+    agree = len(sites) == len(uses) and all(s.view.window is None and s.layout == layout for s in sites)
+    return SiteRow(path, site.kind, shape, layout, len(uses), positions, flops, bool(note), agree, note)
 
 
 Window = tuple[tuple[int, int, int], ...] | None

@@ -7,7 +7,7 @@ no layer; `layout` tells it which axes of its tensor are fan-in and which fan-ou
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -37,20 +37,37 @@ class StructuredDraw(Protocol):
 class Posterior(eqx.Module):
     """A distribution over one weight tensor."""
 
-    layout: eqx.AbstractVar[Layout]
-    mean: eqx.AbstractVar[Array]
-    """E[W], in the weight's own shape."""
-
-    independent: ClassVar[bool] = False
-    """Whether the entries are independent and symmetric about their means: what Flipout needs."""
     local: ClassVar[bool] = True
     """Whether the pre-activation can be drawn directly (`output_noise`)."""
     per_example: ClassVar[bool] = False
     """Whether every example can have a weight of its own at the cost of one."""
-    has_moments: ClassVar[bool] = True
-    """Whether mean and variance exist."""
-    entropy_is: ClassVar[str] = "exact"
-    """How `entropy` is obtained: "exact" or "bound" (a lower bound, so the ELBO stays one)."""
+
+    if TYPE_CHECKING:
+        # A static checker would take abstract variables for the first fields of every subclass.
+        @property
+        def layout(self) -> Layout: ...
+
+        @property
+        def mean(self) -> Array: ...
+    else:
+        layout: eqx.AbstractVar[Layout]
+        mean: eqx.AbstractVar[Array]
+        """E[W], in the weight's own shape."""
+
+    @property
+    def independent(self) -> bool:
+        """Whether the entries are independent and symmetric about their means: what Flipout needs."""
+        return False
+
+    @property
+    def has_moments(self) -> bool:
+        """Whether mean and variance exist."""
+        return True
+
+    @property
+    def entropy_is(self) -> Literal["exact", "bound"]:
+        """How `entropy` is obtained; a bound is a lower one, so that the ELBO stays a bound."""
+        return "exact"
 
     @property
     @abstractmethod
@@ -150,6 +167,7 @@ class Family:
 
 
 def check_scale(value: float, name: str) -> None:
+    """Refuse what is no standard deviation."""
     if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
         raise ValueError(f"`{name}` is a standard deviation and must be a positive number, got {value!r}")
 

@@ -20,7 +20,10 @@ class CauchyPosterior(Posterior):
     layout: Layout = eqx.field(static=True)
 
     local = False
-    has_moments = False
+
+    @property
+    def has_moments(self) -> bool:
+        return False
 
     @property
     def mean(self) -> Array:

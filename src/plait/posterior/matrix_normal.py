@@ -1,9 +1,9 @@
 """The matrix normal MN(M, U, V): Cov(W_ij, W_kl) = U_ik V_jl, U = A A^T over rows, V = B B^T over columns (paper 002).
 
-    W = M + A X B^T
-    log q = -1/2 |A^-1 (W - M) B^-T|^2 - nm/2 log 2 pi - n log|B| - m log|A|
-    o = M^T x + |A^T x| B eps                             local reparametrisation (MATH 4.1; the printed
-                                                          sqrt(x^T A x) is not a variance, erratum E4)
+W = M + A X B^T
+log q = -1/2 |A^-1 (W - M) B^-T|^2 - nm/2 log 2 pi - n log|B| - m log|A|
+o = M^T x + |A^T x| B eps                             local reparametrisation (MATH 4.1; the printed
+                                                      sqrt(x^T A x) is not a variance, erratum E4)
 """
 
 from dataclasses import dataclass
@@ -57,7 +57,9 @@ class MatrixNormalPosterior(Posterior):
 
     def covariance(self) -> Array:
         kronecker = jnp.einsum("ik,jl->ijkl", self.rows.covariance(), self.columns.covariance())
-        half = self.layout.from_matrix(kronecker.reshape(self.layout.fan_in, self.layout.fan_out, -1).transpose(2, 0, 1))
+        half = self.layout.from_matrix(
+            kronecker.reshape(self.layout.fan_in, self.layout.fan_out, -1).transpose(2, 0, 1)
+        )
         half = half.reshape(self.layout.fan_in, self.layout.fan_out, -1).transpose(2, 0, 1)
         return self.layout.from_matrix(half).reshape(self.layout.size, self.layout.size)
 
@@ -134,7 +136,8 @@ class MatrixNormal(Family):
 
     def initialise(self, weight: Array, layout: Layout, *, key: PRNGKey) -> Posterior:
         del key
-        return MatrixNormalPosterior(weight, *self.factors(layout, weight.dtype), layout)
+        rows, columns = self.factors(layout, weight.dtype)
+        return MatrixNormalPosterior(weight, rows, columns, layout)
 
     def for_vectors(self) -> Family:
         return MeanField(self.init_scale)

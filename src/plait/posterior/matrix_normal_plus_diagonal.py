@@ -97,7 +97,7 @@ class MatrixNormalPlusDiagonalPosterior(Posterior):
     layout: Layout = eqx.field(static=True)
 
     @property
-    def entropy_is(self) -> str:
+    def entropy_is(self) -> Literal["exact", "bound"]:
         return "exact" if isinstance(self.noise, ProductNoise) else "bound"
 
     @property

@@ -29,7 +29,9 @@ class MeanFieldPosterior(Posterior):
     max_scale: float | None = eqx.field(static=True, default=None)
     """A cap on sigma, if any."""
 
-    independent = True
+    @property
+    def independent(self) -> bool:
+        return True
 
     @property
     def std(self) -> Array:

@@ -18,7 +18,9 @@ class PointPosterior(Posterior):
     mean: Weight
     layout: Layout = eqx.field(static=True)
 
-    independent = True
+    @property
+    def independent(self) -> bool:
+        return True
 
     @property
     def variance(self) -> Array:

@@ -156,9 +156,9 @@ class RankOnePosterior(Posterior):
             self.layout.spread_columns(jnp.arange(self.layout.fan_out)), self.layout.refine(ones).shape
         ).reshape(-1)
         second = jnp.mean(
-            jax.vmap(lambda rm, rv, sm, sv: second_moment(rm, rv)[unit][:, unit] * second_moment(sm, sv)[column][:, column])(
-                row_mean, row_variance, column_mean, column_variance
-            ),
+            jax.vmap(
+                lambda rm, rv, sm, sv: second_moment(rm, rv)[unit][:, unit] * second_moment(sm, sv)[column][:, column]
+            )(row_mean, row_variance, column_mean, column_variance),
             axis=0,
         )
         flat = self.kernel.reshape(-1)
@@ -182,7 +182,9 @@ class ComponentVector(Posterior):
     """[components, *shape]."""
     layout: Layout = eqx.field(static=True)
 
-    independent = True
+    @property
+    def independent(self) -> bool:
+        return True
 
     @property
     def components(self) -> int | None:

@@ -10,8 +10,10 @@ The square of a rank-k matrix has rank k (k + 1) / 2:
 so the variance of a pre-activation is two skinny products, and neither sigma nor weight-sized noise is ever formed.
 """
 
+import functools
 import itertools
 import math
+import operator
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -36,7 +38,9 @@ class TiedPosterior(Posterior):
     """v."""
     layout: Layout = eqx.field(static=True)
 
-    independent = True
+    @property
+    def independent(self) -> bool:
+        return True
 
     @property
     def rank(self) -> int:
@@ -50,10 +54,9 @@ class TiedPosterior(Posterior):
     @property
     def std(self) -> Array:
         rows, columns = self._factors()
-        pairs = zip(rows, columns, strict=True)
-        return self.layout.fold(
-            sum(self.layout.spread_rows(row) * self.layout.spread_columns(column) for row, column in pairs)
-        )
+        spread_rows, spread_columns = self.layout.spread_rows, self.layout.spread_columns
+        terms = [spread_rows(row) * spread_columns(column) for row, column in zip(rows, columns, strict=True)]
+        return self.layout.fold(functools.reduce(operator.add, terms))
 
     @property
     def variance(self) -> Array:

@@ -68,5 +68,6 @@ class Prior(eqx.Module):
 
 
 def check_positive(value: Any, name: str, owner: str) -> None:
+    """Refuse a number that is no standard deviation."""
     if isinstance(value, (int, float)) and not 0 < value < float("inf"):
         raise ValueError(f"{owner}: `{name}` is a standard deviation and must be positive, got {value!r}")

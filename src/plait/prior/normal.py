@@ -7,7 +7,7 @@ factors.
 """
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -23,7 +23,12 @@ HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 class SphericalNormal(Prior):
     """What every normal prior shares: one standard deviation for all entries of a weight."""
 
-    mean: eqx.AbstractVar[Any]
+    if TYPE_CHECKING:
+
+        @property
+        def mean(self) -> Any: ...
+    else:
+        mean: eqx.AbstractVar[Any]
 
     def log_scale(self) -> Any:
         """log s."""
@@ -108,7 +113,7 @@ class LearnedNormal(SphericalNormal):
     def bind(self, weight: Array, layout: Layout) -> Prior:
         del layout
         start = jnp.asarray(math.log(self.scale), weight.dtype)
-        return LearnedNormal(self.scale, self.shared, start, self.mean)
+        return LearnedNormal(scale=self.scale, shared=self.shared, log_scale_parameter=start, mean=self.mean)
 
     def log_scale(self) -> Any:
         if self.log_scale_parameter is None:
@@ -121,5 +126,3 @@ class LearnedNormal(SphericalNormal):
 
     def describe(self) -> str:
         return f"LearnedNormal({'shared' if self.shared else 'per weight'})"
-
-

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
@@ -28,6 +28,23 @@ class Operand:
 
 
 @dataclass(frozen=True)
+class ExampleAxis:
+    """The axis of a value that runs over examples.
+
+    It has `repeats` entries for each example: `inner` of each example in turn, and so on round all examples until it
+    ends. A reshape [B, T, d] -> [B T, d] leaves (repeats, inner) = (T, T), one of [T, B, d] leaves (T, 1).
+    """
+
+    axis: int
+    repeats: int = 1
+    inner: int = 1
+
+
+LOST = ExampleAxis(-1, 0, 0)
+"""A value has one entry or more for each example, but it cannot be said which."""
+
+
+@dataclass(frozen=True)
 class Site(ABC):
     """One use of one weight in the traced program."""
 
@@ -39,9 +56,9 @@ class Site(ABC):
     """The activation."""
     y: Operand
     """The result."""
-    x_example_axis: int | None = None
-    """The axis of x that runs over examples, where known."""
-    y_example_axis: int | None = None
+    x_examples: ExampleAxis | None = None
+    """Where examples lie in x; None where it has no axis over them, or nobody asked."""
+    y_examples: ExampleAxis | None = None
 
     kind: ClassVar[str]
 
@@ -49,7 +66,7 @@ class Site(ABC):
     @abstractmethod
     def match(
         cls, primitive: str, params: dict[str, Any], index: int, view: WeightView, x: Operand, y: Operand
-    ) -> Self | None:
+    ) -> "Site | None":
         """The site, if an equation with the weight as operand `index` is one of this kind."""
 
     @property
@@ -93,9 +110,17 @@ class Site(ABC):
     def scale_output(self, y: Array, columns: Array) -> Array:
         """y with each fan-out unit multiplied by `columns`: [fan_out] or [examples, fan_out]."""
 
-    def at(self, x_example_axis: int | None, y_example_axis: int | None) -> Self:
+    def at(self, x_examples: ExampleAxis | None, y_examples: ExampleAxis | None) -> "Site":
         """The site with the axes that run over examples filled in."""
-        return replace(self, x_example_axis=x_example_axis, y_example_axis=y_example_axis)
+        return replace(self, x_examples=x_examples, y_examples=y_examples)
+
+    @property
+    def x_example_axis(self) -> int | None:
+        return None if self.x_examples is None else self.x_examples.axis
+
+    @property
+    def y_example_axis(self) -> int | None:
+        return None if self.y_examples is None else self.y_examples.axis
 
 
 @dataclass(frozen=True)
@@ -138,5 +163,20 @@ def place(values: Array, axes: Sequence[int], ndim: int) -> Array:
     return values.reshape(shape)
 
 
+def along_examples(
+    values: Array, ndim: int, examples: ExampleAxis | None, axes: Sequence[int], target: Operand
+) -> Array:
+    """[1, *sizes] (ndim 1) or [examples, *sizes] values, broadcastable against `target` with the sizes on `axes`."""
+    if ndim == 1:
+        return place(values[0], axes, len(target.shape))
+    if examples is None or examples == LOST:
+        raise ValueError("per-example factors need an axis that runs over examples")
+    if examples.repeats > 1:
+        values = jnp.repeat(values, examples.inner, axis=0)
+        values = jnp.tile(values, (examples.repeats // examples.inner, *(1 for _ in axes)))
+    return place(values, (examples.axis, *axes), len(target.shape))
+
+
 def prod(values: Sequence[int]) -> int:
+    """The product, 1 of nothing."""
     return math.prod(values)

@@ -4,13 +4,13 @@ Rows are filter taps times input channels of one group, columns are output chann
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 
 from plait._typing import Array
-from plait.site.base import MatrixSite, Operand, place, prod
+from plait.site.base import MatrixSite, Operand, Site, along_examples, prod
 from plait.site.layout import Layout
 from plait.site.view import WeightView
 
@@ -24,7 +24,7 @@ class ConvolutionSite(MatrixSite):
     @classmethod
     def match(
         cls, primitive: str, params: dict[str, Any], index: int, view: WeightView, x: Operand, y: Operand
-    ) -> Self | None:
+    ) -> "Site | None":
         if primitive != "conv_general_dilated" or index != 1 or params["batch_group_count"] != 1:
             return None
         return None if view.is_broadcast(range(len(view.sizes))) else cls(view, index, params, x, y)
@@ -38,9 +38,7 @@ class ConvolutionSite(MatrixSite):
     def layout(self) -> Layout:
         view = self.view
         out, channel, *taps = self._kernel_axes
-        return Layout.from_atoms(
-            view.shape, view.atoms_of([channel, *taps]), view.atoms_of([out]), view.atoms_of(taps)
-        )
+        return Layout.from_atoms(view.shape, view.atoms_of([channel, *taps]), view.atoms_of([out]), view.atoms_of(taps))
 
     @property
     def groups(self) -> int:
@@ -105,18 +103,17 @@ class ConvolutionSite(MatrixSite):
         return x, y
 
     def scale_input(self, x: Array, units: Array) -> Array:
-        batch, channel = self.params["dimension_numbers"].lhs_spec[:2]
+        channel = self.params["dimension_numbers"].lhs_spec[1]
         atoms = self.view.atoms_of([self._kernel_axes[1]])
         values = self.view.show_side(units.reshape(-1, units.shape[-1]), atoms, atoms)
         values = jnp.tile(values.reshape(values.shape[0], -1), (1, self.groups))
-        axes = (batch, channel)
-        return x * place(values, axes, x.ndim).astype(x.dtype)
+        return x * along_examples(values, units.ndim, self.x_examples, (channel,), self.x).astype(x.dtype)
 
     def scale_output(self, y: Array, columns: Array) -> Array:
-        batch, channel = self.params["dimension_numbers"].out_spec[:2]
         atoms = self.view.atoms_of([self._kernel_axes[0]])
         values = self.view.show_side(columns.reshape(-1, columns.shape[-1]), atoms, atoms)
-        return y * place(values.reshape(values.shape[0], -1), (batch, channel), y.ndim).astype(y.dtype)
+        values = values.reshape(values.shape[0], -1)
+        return y * along_examples(values, columns.ndim, self.y_examples, (self._channel_axis,), self.y).astype(y.dtype)
 
     def inputs_as_rows(self, x: Array) -> Array:
         identity = jnp.eye(self.layout.fan_in, dtype=x.dtype)

@@ -5,13 +5,13 @@ inputs of group b only.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 
 from plait._typing import Array
-from plait.site.base import MatrixSite, Operand, place, prod
+from plait.site.base import MatrixSite, Operand, Site, along_examples, prod
 from plait.site.layout import Layout
 from plait.site.view import WeightView
 
@@ -25,7 +25,7 @@ class DenseSite(MatrixSite):
     @classmethod
     def match(
         cls, primitive: str, params: dict[str, Any], index: int, view: WeightView, x: Operand, y: Operand
-    ) -> Self | None:
+    ) -> "Site | None":
         if primitive != "dot_general":
             return None
         return None if view.is_broadcast(range(len(view.sizes))) else cls(view, index, params, x, y)
@@ -122,7 +122,7 @@ class DenseSite(MatrixSite):
         sizes = tuple(self.view.sizes[i] for i in self._contracted)
         values = self.view.show_side(units.reshape(-1, units.shape[-1]), atoms, atoms)
         values = values.reshape(values.shape[:1] + sizes)
-        return x * _along_examples(values, units.ndim, self.x_example_axis, self._x_contracted, x.ndim).astype(x.dtype)
+        return x * along_examples(values, units.ndim, self.x_examples, self._x_contracted, self.x).astype(x.dtype)
 
     def scale_output(self, y: Array, columns: Array) -> Array:
         order = self.view.atoms_of(self._batch + self._free)
@@ -131,7 +131,7 @@ class DenseSite(MatrixSite):
         values = values.reshape(values.shape[:1] + sizes)
         first = len(self._batch) + (0 if self.index == 0 else len(self._x_free))
         axes = (*range(len(self._batch)), *range(first, first + len(self._free)))
-        return y * _along_examples(values, columns.ndim, self.y_example_axis, axes, y.ndim).astype(y.dtype)
+        return y * along_examples(values, columns.ndim, self.y_examples, axes, self.y).astype(y.dtype)
 
     def inputs_as_rows(self, x: Array) -> Array:
         identity = jnp.eye(self.layout.fan_in, dtype=x.dtype)
@@ -154,12 +154,3 @@ class DenseSite(MatrixSite):
         probe = jax.ShapeDtypeStruct((*shape, self.layout.fan_out), y.dtype)
         (columns,) = jax.linear_transpose(lambda z: self.expand(z, identity), probe)(y)
         return columns.reshape(features.shape)
-
-
-def _along_examples(values: Array, ndim: int, example_axis: int | None, axes: tuple[int, ...], target: int) -> Array:
-    """[examples or 1, *sizes] values broadcastable against an array with examples on one axis and sizes on others."""
-    if ndim == 1:
-        return place(values[0], axes, target)
-    if example_axis is None:
-        raise ValueError("per-example factors need an axis that runs over examples")
-    return place(values, (example_axis, *axes), target)

@@ -5,12 +5,12 @@ Their weight has no fan-in side: it is a vector to every family.
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
 from plait._typing import Array
-from plait.site.base import Operand, Site, place, prod
+from plait.site.base import Operand, Site, along_examples, prod
 from plait.site.layout import Layout, in_order
 from plait.site.view import WeightView
 
@@ -46,14 +46,12 @@ class ElementwiseSite(Site):
         """[size] or [examples, size] values broadcastable against y."""
         if columns.ndim == 1:
             return self._broadcast(columns.reshape(self.view.shape))
-        if self.y_example_axis is None:
-            raise ValueError("per-example factors need an axis that runs over examples")
         axes = [a for a, dim in enumerate(self.view.dims) if prod([atom.size for atom in dim]) > 1]
         order = tuple(atom for a in axes for atom in self.view.dims[a])
         atoms = in_order(order)
         values = self.view.show_side(columns, atoms, order)
         values = values.reshape(values.shape[:1] + tuple(self.view.sizes[a] for a in axes))
-        return place(values, (self.y_example_axis, *axes), len(self.y.shape))
+        return along_examples(values, columns.ndim, self.y_examples, axes, self.y)
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ class BiasSite(ElementwiseSite):
     @classmethod
     def match(
         cls, primitive: str, params: dict[str, Any], index: int, view: WeightView, x: Operand, y: Operand
-    ) -> Self | None:
+    ) -> "Site | None":
         return cls(view, index, params, x, y) if primitive in ("add", "add_any") and y.shape else None
 
     def linear(self, x: Array, tensor: Array) -> Array:
@@ -89,7 +87,7 @@ class ScaleSite(ElementwiseSite):
     @classmethod
     def match(
         cls, primitive: str, params: dict[str, Any], index: int, view: WeightView, x: Operand, y: Operand
-    ) -> Self | None:
+    ) -> "Site | None":
         return cls(view, index, params, x, y) if primitive == "mul" and y.shape else None
 
     def linear(self, x: Array, tensor: Array) -> Array:

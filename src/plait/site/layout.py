@@ -65,7 +65,7 @@ class Layout:
     ) -> "Layout":
         """The layout of the given atoms, neighbours on the same side merged."""
         taps = set(taps)
-        side = {atom: ("rows", atom in taps) for atom in rows} | {atom: ("columns", False) for atom in columns}
+        side = {atom: ("rows", atom in taps) for atom in rows} | dict.fromkeys(columns, ("columns", False))
         merged: list[tuple[Atom, tuple[str, bool]]] = []
         for atom in in_order(side):
             if merged and merged[-1][1] == side[atom] and merged[-1][0].axis == atom.axis:
@@ -140,7 +140,7 @@ class Layout:
         lead = tensor.ndim - len(self.shape)
         refined = self.refine(tensor)
         matrix = jnp.transpose(refined, (*range(lead), *(lead + i for i in self._matrix_order())))
-        return matrix.reshape(tensor.shape[:lead] + (self.fan_in, self.fan_out))
+        return matrix.reshape((*tensor.shape[:lead], self.fan_in, self.fan_out))
 
     def from_matrix(self, matrix: Array) -> Array:
         """[..., fan_in, fan_out] to [..., *shape]."""

@@ -1,13 +1,13 @@
 """Row lookups: y_n = W[index_n, :] (`gather` along one axis), as embeddings do."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 
 from plait._typing import Array
-from plait.site.base import MatrixSite, Operand, place, prod
+from plait.site.base import MatrixSite, Operand, Site, along_examples, prod
 from plait.site.layout import Layout
 from plait.site.view import WeightView
 
@@ -21,7 +21,7 @@ class LookupSite(MatrixSite):
     @classmethod
     def match(
         cls, primitive: str, params: dict[str, Any], index: int, view: WeightView, x: Operand, y: Operand
-    ) -> Self | None:
+    ) -> "Site | None":
         if primitive != "gather" or index != 0 or view.is_broadcast(range(len(view.sizes))):
             return None
         numbers, sizes = params["dimension_numbers"], params["slice_sizes"]
@@ -103,7 +103,9 @@ class LookupSite(MatrixSite):
         """Columns last, and the looked-up axis among them with size one unless the program collapses it."""
         if self._row_axis in self.params["dimension_numbers"].collapsed_slice_dims:
             return y
-        kept = [a for a in range(len(self.view.sizes)) if a not in self.params["dimension_numbers"].collapsed_slice_dims]
+        kept = [
+            a for a in range(len(self.view.sizes)) if a not in self.params["dimension_numbers"].collapsed_slice_dims
+        ]
         return jnp.expand_dims(y, y.ndim - len(self._column_axes) + kept.index(self._row_axis))
 
     @property
@@ -120,11 +122,7 @@ class LookupSite(MatrixSite):
         slices = [a for a in range(len(self.view.sizes)) if a not in self._collapsed()]
         axes = tuple(self._offsets()[slices.index(a)] for a in self._column_axes if a not in self._collapsed())
         values = values.reshape(values.shape[:1] + tuple(y.shape[a] for a in axes))
-        if columns.ndim == 1:
-            return y * place(values[0], axes, y.ndim).astype(y.dtype)
-        if self.y_example_axis is None:
-            raise ValueError("per-example factors need an axis that runs over examples")
-        return y * place(values, (self.y_example_axis, *axes), y.ndim).astype(y.dtype)
+        return y * along_examples(values, columns.ndim, self.y_examples, axes, self.y).astype(y.dtype)
 
     def _collapsed(self) -> tuple[int, ...]:
         return tuple(self.params["dimension_numbers"].collapsed_slice_dims)

@@ -138,9 +138,7 @@ class WeightView:
         order = tuple(atom for dim in self.dims for atom in dim)
         kept = in_order(order)
         flips = [i for i, atom in enumerate(kept) if atom in self.flipped]
-        plain = tuple(
-            math.prod(a.size for a in dim) if dim else 1 for dim in self.dims
-        )
+        plain = tuple(math.prod(a.size for a in dim) if dim else 1 for dim in self.dims)
         if order != kept or flips:
             tensor = tensor.reshape(tuple(atom.size for atom in kept))
             tensor = jnp.flip(tensor, flips) if flips else tensor

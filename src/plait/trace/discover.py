@@ -45,7 +45,7 @@ class _Recorder:
         del path
         return True
 
-    def example_axis(self, variable: Any) -> int | None:
+    def examples(self, variable: Any) -> None:
         del variable
 
     @contextmanager

@@ -14,14 +14,14 @@ that takes a random weight is given a drawn array, for the same reason.
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 
 from plait._compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, bind_equation, close, is_drop
 from plait._typing import Array
 from plait.site import SITES, Site, WeightView
-from plait.site.base import Operand
+from plait.site.base import ExampleAxis, Operand
 
 CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr"}
 """Primitives that only wrap a jaxpr, and the parameter that holds it."""
@@ -29,6 +29,7 @@ CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_cal
 CHECKPOINTS = ("checkpoint", "remat", "remat2")
 
 
+@runtime_checkable
 class Handler(Protocol):
     """What the interpreter asks about random weights."""
 
@@ -44,8 +45,8 @@ class Handler(Protocol):
         """Whether a scan is to be entered with this weight, its draw fixed, instead of given an array."""
         ...
 
-    def example_axis(self, variable: Any) -> int | None:
-        """The axis of a traced value that runs over examples, where known."""
+    def examples(self, variable: Any) -> ExampleAxis | None:
+        """Where examples lie in a traced value; None where it has no axis over them, or it does not matter."""
         ...
 
     def body(self, *, loop: bool) -> AbstractContextManager[Callable[[], None]]:
@@ -108,13 +109,13 @@ def _with_weights(equation: JaxprEqn, operands: list[Any], handler: Handler) -> 
 def _carry(primitive: str, params: dict[str, Any], view: WeightView) -> WeightView | None:
     match primitive:
         case "transpose":
-            return view.transpose(params["permutation"])
+            return view.transpose(_ints(params["permutation"]))
         case "reshape":
-            return None if params["dimensions"] is not None else view.reshape(params["new_sizes"])
+            return None if params["dimensions"] is not None else view.reshape(_ints(params["new_sizes"]))
         case "squeeze":
-            return view.squeeze(params["dimensions"])
+            return view.squeeze(_ints(params["dimensions"]))
         case "broadcast_in_dim":
-            return view.broadcast(params["shape"], params["broadcast_dimensions"])
+            return view.broadcast(_ints(params["shape"]), _ints(params["broadcast_dimensions"]))
         case "expand_dims":
             kept = [i for i in range(len(view.sizes) + len(params["dimensions"])) if i not in params["dimensions"]]
             shape = [1] * (len(kept) + len(params["dimensions"]))
@@ -124,23 +125,36 @@ def _carry(primitive: str, params: dict[str, Any], view: WeightView) -> WeightVi
         case "convert_element_type":
             return view.cast(params["new_dtype"])
         case "rev":
-            return view.flip(params["dimensions"])
+            return view.flip(_ints(params["dimensions"]))
         case "slice":
-            return view.slice(params["start_indices"], params["limit_indices"], params["strides"])
+            strides = params["strides"]
+            return view.slice(
+                _ints(params["start_indices"]),
+                _ints(params["limit_indices"]),
+                None if strides is None else _ints(strides),
+            )
         case "copy" | "copy_p":
             return view
         case _:
             return None
 
 
+def _ints(values: Sequence[Any]) -> tuple[int, ...]:
+    """Equations hold numpy integers beside plain ones."""
+    return tuple(int(value) for value in values)
+
+
 def _site(equation: JaxprEqn, index: int, view: WeightView, handler: Handler) -> Site | None:
     activation, result = equation.invars[1 - index], equation.outvars[0]
-    x = Operand(tuple(activation.aval.shape), activation.aval.dtype)
-    y = Operand(tuple(result.aval.shape), result.aval.dtype)
+    x, y = _operand(activation.aval), _operand(result.aval)
     for kind in SITES:
         if (site := kind.match(equation.primitive.name, equation.params, index, view, x, y)) is not None:
-            return site.at(handler.example_axis(activation), handler.example_axis(result))
+            return site.at(handler.examples(activation), handler.examples(result))
     return None
+
+
+def _operand(value: Any) -> Operand:
+    return Operand(tuple(value.shape), value.dtype)
 
 
 def _split(operands: Sequence[Any]) -> tuple[list[Any], Callable[[Sequence[Any]], list[Any]]]:
@@ -148,8 +162,8 @@ def _split(operands: Sequence[Any]) -> tuple[list[Any], Callable[[Sequence[Any]]
     arrays = [operand for operand in operands if not isinstance(operand, WeightView)]
 
     def merge(values: Sequence[Any]) -> list[Any]:
-        values = iter(values)
-        return [operand if isinstance(operand, WeightView) else next(values) for operand in operands]
+        remaining = iter(values)
+        return [operand if isinstance(operand, WeightView) else next(remaining) for operand in operands]
 
     return arrays, merge
 

@@ -18,7 +18,7 @@ class Program:
     jaxpr: ClosedJaxpr
     paths: tuple[str, ...]
     """The weights' names, in the order of the first inputs."""
-    inputs: tuple[Array, ...]
+    inputs: tuple[Any, ...]
     """The arrays of the other arguments, in the order of the remaining inputs."""
     rebuild: Callable[[list[Any]], Any]
 
@@ -34,7 +34,7 @@ def trace(function: Callable[..., Any], weights: dict[str, Any], arguments: tupl
     paths = tuple(weights)
     outside: dict[str, Any] = {}
 
-    def flat(values: list[Array], leaves: list[Array]) -> list[Array]:
+    def flat(values: list[Array], leaves: list[Any]) -> list[Any]:
         given = eqx.combine(jax.tree.unflatten(structure, leaves), rest)
         outputs = function(dict(zip(paths, values, strict=True)), *given)
         results, static = eqx.partition(outputs, eqx.is_array)

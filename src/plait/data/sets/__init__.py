@@ -1,0 +1,1 @@
+"""The sets that have a name: what each is, in which forms its files come, where its public home is."""
