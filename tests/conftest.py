@@ -5,7 +5,11 @@ import pathlib
 import random
 import zlib
 
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+# Eight devices for the tests of sharding. Tests compile far more than they compute: skip what makes programs fast.
+os.environ.setdefault(
+    "XLA_FLAGS",
+    "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false",
+)
 
 from jaxtyping import install_import_hook
 
@@ -13,6 +17,7 @@ with install_import_hook("plait", "beartype.beartype"):
     import plait  # noqa: F401
 
 import jax
+import jaxtyping
 import pytest
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -42,3 +47,18 @@ def seed(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def key(seed: int) -> jax.Array:
     return jax.random.key(seed)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def programs_of_one_file():
+    """Compiled programs are dropped after each file: by the thousand they exhaust the memory maps of a process."""
+    yield
+    jax.clear_caches()
+
+
+@pytest.fixture
+def unchecked():
+    """Annotations are not checked: a wrong argument reaches the library's own checks, as it does for users."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from plait._typing import Array, PRNGKey
 from plait.posterior.base import Posterior, StructuredDraw
+from plait.posterior.pending import Pending
 from plait.site.base import Site
 
 
@@ -21,12 +22,17 @@ class Estimator(ABC):
     """Whether that draw is made for each example."""
 
     @abstractmethod
-    def refusal(self, posterior: Posterior) -> str | None:
-        """Why it cannot be used with a posterior, or None."""
+    def refusal(self, posterior: Posterior, groups: int = 1) -> str | None:
+        """Why it cannot be used with a posterior of a weight whose sites have so many groups, or None."""
 
     @abstractmethod
-    def apply(self, posterior: Posterior, site: Site, x: Array, key: PRNGKey) -> Array:
+    def apply(self, posterior: Posterior, site: Site, x: Array, key: PRNGKey) -> Array | Pending:
         """The site's result, for a posterior of the site's (windowed) weight."""
+
+    def add(self, posterior: Posterior, site: Site, x: Pending) -> Pending | None:
+        """The result of a site whose activation has noise still to be drawn, or None where it must be drawn first."""
+        del posterior, site, x
+        return None
 
 
 def use_draw(draw: Array | StructuredDraw, site: Site, x: Array) -> Array:

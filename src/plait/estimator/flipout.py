@@ -20,7 +20,8 @@ class Flipout(Estimator):
 
     name = "flipout"
 
-    def refusal(self, posterior: Posterior) -> str | None:
+    def refusal(self, posterior: Posterior, groups: int = 1) -> str | None:
+        del groups
         if posterior.independent:
             return None
         return "random signs would destroy the correlation between its entries"

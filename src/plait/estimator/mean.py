@@ -11,8 +11,8 @@ class Mean(Estimator):
 
     name = "mean"
 
-    def refusal(self, posterior: Posterior) -> str | None:
-        del posterior
+    def refusal(self, posterior: Posterior, groups: int = 1) -> str | None:
+        del posterior, groups
         return None
 
     def apply(self, posterior: Posterior, site: Site, x: Array, key: PRNGKey) -> Array:

@@ -13,7 +13,8 @@ class PerExample(Estimator):
     draws_weights = True
     per_example = True
 
-    def refusal(self, posterior: Posterior) -> str | None:
+    def refusal(self, posterior: Posterior, groups: int = 1) -> str | None:
+        del groups
         return None if posterior.per_example else "a weight for each example would have to be formed"
 
     def apply(self, posterior: Posterior, site: Site, x: Array, key: PRNGKey) -> Array:

@@ -12,8 +12,8 @@ class Weights(Estimator):
     name = "weights"
     draws_weights = True
 
-    def refusal(self, posterior: Posterior) -> str | None:
-        del posterior
+    def refusal(self, posterior: Posterior, groups: int = 1) -> str | None:
+        del posterior, groups
         return None
 
     def apply(self, posterior: Posterior, site: Site, x: Array, key: PRNGKey) -> Array:

@@ -31,8 +31,11 @@ class HouseholderFactor(Factor):
         return self.log_scale.shape[-1]
 
     def _unit(self) -> Array:
-        squares = jnp.sum(jnp.square(self.reflections), axis=-1, keepdims=True)
-        return self.reflections * jax.lax.rsqrt(squares + jnp.finfo(self.reflections.dtype).tiny)
+        # Only directions count: scaled to entries of at most one, their squares neither overflow nor vanish.
+        largest = jax.lax.stop_gradient(jnp.max(jnp.abs(self.reflections), axis=-1, keepdims=True))
+        scaled = self.reflections / jnp.where(largest > 0, largest, 1)
+        squares = jnp.sum(jnp.square(scaled), axis=-1, keepdims=True)
+        return scaled * jax.lax.rsqrt(jnp.where(squares > 0, squares, 1))
 
     def _reflect(self, vectors: Array, *, transpose: bool) -> Array:
         units = self._unit()

@@ -9,6 +9,7 @@ from plait._typing import Array, PRNGKey
 from plait.estimator import ESTIMATORS, use_draw
 from plait.model.site_table import SiteRow
 from plait.posterior import Posterior, StructuredDraw
+from plait.posterior.pending import Pending
 from plait.site import Site
 from plait.site.base import LOST, ExampleAxis
 from plait.trace.example_axis import ExampleAxes
@@ -20,6 +21,8 @@ class Forward:
     A weight's draw for a whole call comes from the key of its path alone, so it is the same wherever in the program it
     is needed, and drawing it again gives the same weight.
     """
+
+    keeps_checkpoints = False
 
     def __init__(
         self,
@@ -41,7 +44,7 @@ class Forward:
         key = (path, per_example)
         if key not in self._draws:
             posterior = self._posteriors[path]
-            if self._key is None:
+            if self._key is None or self._rows[path].estimator == "mean":
                 self._draws[key] = posterior.center()
             else:
                 examples = self._axes.num_examples if per_example and self._axes is not None else None
@@ -69,8 +72,13 @@ class Forward:
             )
         return self._draw(path, site.x_examples is not None or site.y_examples is not None)
 
-    def meet(self, site: Site, x: Array) -> Array:
+    def meet(self, site: Site, x: Array | Pending) -> Array | Pending:
         path = site.view.path
+        if isinstance(x, Pending):
+            added = self._add(site, x)
+            if added is not None:
+                return added
+            x = x.settle()
         if path in self._given or self._key is None:
             return use_draw(self._draw_for(site), site, x)
         estimator = ESTIMATORS[self._rows[path].estimator]
@@ -82,6 +90,14 @@ class Forward:
         use = self._uses.get(path, 0) + 1
         self._uses[path] = use
         return estimator.apply(posterior, site, x, key_for(self._key, path, use))
+
+    def _add(self, site: Site, x: Pending) -> Pending | None:
+        """The weight's noise added to noise that is still to be drawn, where the two can share a draw."""
+        path = site.view.path
+        if path in self._given or self._rows[path].one_draw:
+            return None
+        posterior = self._posteriors[path].windowed(site.view)
+        return None if posterior is None else ESTIMATORS[self._rows[path].estimator].add(posterior, site, x)
 
     def array(self, path: str) -> Array:
         draw = self._draw(path)

@@ -5,7 +5,7 @@ no layer; `layout` tells it which axes of its tensor are fan-in and which fan-ou
 """
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -58,6 +58,16 @@ class Posterior(eqx.Module):
     def independent(self) -> bool:
         """Whether the entries are independent and symmetric about their means: what Flipout needs."""
         return False
+
+    @property
+    def independent_outputs(self) -> bool:
+        """Whether the entries of a pre-activation are independent, so that `output_variance` says all of its noise."""
+        return True
+
+    def local_refusal(self, groups: int) -> str | None:
+        """Why the pre-activation of a site with so many groups cannot be drawn directly, or None."""
+        del groups
+        return None if self.local else "it has no direct draw of the pre-activation"
 
     @property
     def has_moments(self) -> bool:
@@ -130,7 +140,10 @@ class Posterior(eqx.Module):
         return site.linear(site.square(x), self.variance)
 
     def output_noise(self, site: Site, x: Array, key: PRNGKey) -> Array:
-        """A zero-mean draw of the site's linear part, independent for each application of the weight."""
+        """A zero-mean draw of the site's linear part, for each application of the weight anew.
+
+        Only a family whose outputs are not independent has one of its own.
+        """
         return independent_noise(self.output_variance(site, x), site, key)
 
     def windowed(self, view: WeightView) -> "Posterior | None":
@@ -145,12 +158,12 @@ def independent_noise(variance: Array, site: Site, key: PRNGKey) -> Array:
 
 
 @dataclass(frozen=True)
-class Family:
+class Family(ABC):
     """What a user asks for: turns a weight into the posterior that starts there."""
 
+    @abstractmethod
     def initialise(self, weight: Array, layout: Layout, *, key: PRNGKey) -> Posterior:
         """The posterior of one weight, its mean at the given value."""
-        raise NotImplementedError
 
     def for_vectors(self) -> "Family":
         """The family of weights without a fan-in side (biases, scales)."""

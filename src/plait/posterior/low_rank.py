@@ -33,6 +33,10 @@ class LowRankPosterior(Posterior):
     layout: Layout = eqx.field(static=True)
 
     @property
+    def independent_outputs(self) -> bool:
+        return False
+
+    @property
     def variance(self) -> Array:
         return jnp.exp(2 * self.log_scale) + jnp.sum(jnp.square(self.directions), axis=0)
 
@@ -80,7 +84,10 @@ class LowRankPosterior(Posterior):
     def _coefficient(self, site: Site, x: Array, key: PRNGKey) -> Array:
         """Standard normals, one for each application of the weight, constant over its columns."""
         if not isinstance(site, MatrixSite):
-            raise TypeError(f"{site.view.path!r} has no fan-in side; a low-rank posterior needs a matrix")
+            raise TypeError(
+                f"a low-rank posterior needs a weight with a fan-in side, and {site.view.path!r} is used as a "
+                f"{site.kind}; use plait.MeanField there"
+            )
         rows = jnp.ones((1, self.layout.fan_in), self.mean.dtype)
         lead = jax.eval_shape(site.contract, x, rows).shape[:-1]
         own = (*lead[:-1], 1) if site.groups > 1 else lead

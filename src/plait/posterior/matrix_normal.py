@@ -48,6 +48,15 @@ class MatrixNormalPosterior(Posterior):
         return self.rows.is_diagonal and self.columns.is_diagonal
 
     @property
+    def independent_outputs(self) -> bool:
+        return self.columns.is_diagonal
+
+    def local_refusal(self, groups: int) -> str | None:
+        if groups == 1 or self.columns.is_diagonal:
+            return None
+        return f"its columns are correlated across the {groups} groups of inputs"
+
+    @property
     def variance(self) -> Array:
         rows, columns = self.rows.diagonal(), self.columns.diagonal()
         return self.layout.fold(self.layout.spread_rows(rows) * self.layout.spread_columns(columns))
@@ -100,10 +109,10 @@ class MatrixNormalPosterior(Posterior):
     def output_noise(self, site: Site, x: Array, key: PRNGKey) -> Array:
         if self.columns.is_diagonal or not isinstance(site, MatrixSite):
             return super().output_noise(site, x, key)
-        if site.groups > 1:
+        if (refusal := self.local_refusal(site.groups)) is not None:
             raise ValueError(
-                f"the local estimator cannot draw {site.view.path!r}: its columns are correlated across the "
-                f"{site.groups} groups of a grouped contraction; use estimator='weights' or columns='diagonal' there"
+                f"{site.view.path!r} has no direct draw of the pre-activation: {refusal}; use estimator='weights' or "
+                "columns='diagonal' there"
             )
         norm = safe_sqrt(self._row_norm_squared(site, x).astype(self.mean.dtype))
         noise = normal(key, (*norm.shape[:-1], self.layout.fan_out), norm.dtype)

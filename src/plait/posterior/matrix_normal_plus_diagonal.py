@@ -101,6 +101,13 @@ class MatrixNormalPlusDiagonalPosterior(Posterior):
         return "exact" if isinstance(self.noise, ProductNoise) else "bound"
 
     @property
+    def independent_outputs(self) -> bool:
+        return self.kronecker.independent_outputs
+
+    def local_refusal(self, groups: int) -> str | None:
+        return self.kronecker.local_refusal(groups)
+
+    @property
     def mean(self) -> Array:
         return self.kronecker.mean
 

@@ -205,7 +205,7 @@ class ComponentVector(Posterior):
         return self.values[jax.random.randint(key, (), 0, self.values.shape[0])]
 
     def log_prob(self, weight: Array) -> Scalar:
-        raise ValueError("the biases of a rank-1 mixture are constants and have no density")
+        raise ValueError("the biases of a rank-1 mixture are constants and have no density; `parts` leaves them out")
 
     def entropy(self) -> Scalar:
         return jnp.asarray(-jnp.inf, self.values.dtype)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
+import numpy as np
 
 from plait._typing import Array
-from plait.site.layout import Layout
+from plait.site.layout import Atom, Layout
 from plait.site.view import WeightView
 
 
@@ -132,6 +133,16 @@ class MatrixSite(Site):
         """How many disjoint parts of x feed disjoint parts of the columns (1: every column sees the same inputs)."""
         return 1
 
+    @property
+    @abstractmethod
+    def row_atoms(self) -> tuple[Atom, ...]:
+        """Atoms of the fan-in side, in the order seen."""
+
+    @property
+    @abstractmethod
+    def column_atoms(self) -> tuple[Atom, ...]:
+        """Atoms of the fan-out side, in the order seen, which is group by group."""
+
     @abstractmethod
     def contract(self, x: Array, rows: Array) -> Array:
         """x against [r, fan_in] row factors: [..., r] (grouped: [..., groups, r])."""
@@ -144,6 +155,8 @@ class MatrixSite(Site):
     def scale_input(self, x: Array, units: Array) -> Array:
         """x with each input unit multiplied by `units`: [units] or [examples, units]."""
 
+    # Applications of the weight. Rows and columns are in the layout's order, groups in the order seen.
+
     @abstractmethod
     def inputs_as_rows(self, x: Array) -> Array:
         """What each application of the weight sees: [positions, groups, fan_in]."""
@@ -151,6 +164,41 @@ class MatrixSite(Site):
     @abstractmethod
     def outputs_as_columns(self, y: Array) -> Array:
         """What each application of the weight gives: [positions, groups, fan_out / groups]."""
+
+    @property
+    def columns_by_group(self) -> np.ndarray:
+        """Which columns of the layout belong to each group: [groups, fan_out / groups]."""
+        return np.sort(self._columns_seen(), axis=-1)
+
+    def to_groups(self, tensor: Array) -> Array:
+        """[..., *shape] to one matrix for each group, [..., groups, fan_in, fan_out / groups]."""
+        matrix = take_last(self.layout.to_matrix(tensor), self.columns_by_group.reshape(-1))
+        return jnp.moveaxis(matrix.reshape(*matrix.shape[:-1], self.groups, -1), -2, -3)
+
+    def from_groups(self, matrices: Array) -> Array:
+        """The inverse of `to_groups`."""
+        matrix = jnp.moveaxis(matrices, -3, -2)
+        matrix = matrix.reshape(*matrix.shape[:-2], self.layout.fan_out)
+        return self.layout.from_matrix(take_last(matrix, np.argsort(self.columns_by_group.reshape(-1))))
+
+    def _columns_seen(self) -> np.ndarray:
+        return self.view.stored_index(self.column_atoms).reshape(self.groups, -1)
+
+    def _stored_rows(self, rows: Array) -> Array:
+        """[positions, groups, fan_in] from the order seen to that of the layout."""
+        return take_last(rows, np.argsort(self.view.stored_index(self.row_atoms)))
+
+    def _stored_columns(self, columns: Array) -> Array:
+        """[positions, groups, fan_out / groups] from the order seen to that of the layout."""
+        order = np.argsort(self._columns_seen(), axis=-1)
+        if (order == order[:1]).all():
+            return take_last(columns, order[0])
+        return jnp.take_along_axis(columns, jnp.asarray(order)[None], axis=-1)
+
+
+def take_last(values: Array, order: np.ndarray) -> Array:
+    """Entries of the last axis in a given order; nothing is moved where that is their own."""
+    return values if np.array_equal(order, np.arange(order.size)) else values[..., order]
 
 
 def place(values: Array, axes: Sequence[int], ndim: int) -> Array:
@@ -170,7 +218,10 @@ def along_examples(
     if ndim == 1:
         return place(values[0], axes, len(target.shape))
     if examples is None or examples == LOST:
-        raise ValueError("per-example factors need an axis that runs over examples")
+        raise ValueError(
+            f"factors of each example need an axis that runs over examples, and none is known of a value of shape "
+            f"{target.shape}; use factors of the whole batch (estimator='weights')"
+        )
     if examples.repeats > 1:
         values = jnp.repeat(values, examples.inner, axis=0)
         values = jnp.tile(values, (examples.repeats // examples.inner, *(1 for _ in axes)))

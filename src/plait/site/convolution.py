@@ -10,8 +10,9 @@ import jax
 import jax.numpy as jnp
 
 from plait._typing import Array
+from plait.linalg.skinny import skinny_product
 from plait.site.base import MatrixSite, Operand, Site, along_examples, prod
-from plait.site.layout import Layout
+from plait.site.layout import Atom, Layout
 from plait.site.view import WeightView
 
 
@@ -45,6 +46,14 @@ class ConvolutionSite(MatrixSite):
         return self.params["feature_group_count"]
 
     @property
+    def row_atoms(self) -> tuple[Atom, ...]:
+        return self.view.atoms_of(self._kernel_axes[1:])
+
+    @property
+    def column_atoms(self) -> tuple[Atom, ...]:
+        return self.view.atoms_of(self._kernel_axes[:1])
+
+    @property
     def _channel_axis(self) -> int:
         return self.params["dimension_numbers"].out_spec[1]
 
@@ -72,8 +81,7 @@ class ConvolutionSite(MatrixSite):
 
     def contract(self, x: Array, rows: Array) -> Array:
         out, channel, *taps = self._kernel_axes
-        order = self.view.atoms_of([channel, *taps])
-        kernel = self.view.show_side(rows, order, order)
+        kernel = self.view.show_side(rows, self.row_atoms, self.row_atoms)
         kernel = kernel.reshape(rows.shape[:1] + tuple(self.view.sizes[i] for i in (channel, *taps)))
         # Output channels run over groups first: every group gets its own copy of the row factors.
         kernel = jnp.tile(kernel, (self.groups, *(1 for _ in (channel, *taps))))
@@ -84,10 +92,10 @@ class ConvolutionSite(MatrixSite):
         return features.reshape(*features.shape[:-1], self.groups, -1)
 
     def expand(self, features: Array, columns: Array) -> Array:
-        atoms = self.view.atoms_of([self._kernel_axes[0]])
-        columns = self.view.show_side(columns, atoms, atoms).reshape(columns.shape).astype(features.dtype)
+        columns = self.view.show_side(columns, self.column_atoms, self.column_atoms).reshape(columns.shape)
+        columns = columns.astype(features.dtype)
         if self.groups == 1:
-            y = features @ columns
+            y = skinny_product(features, columns)
         else:
             grouped = columns.reshape(columns.shape[0], self.groups, -1)
             y = jnp.einsum("...gr,rgj->...gj", features, grouped)
@@ -110,21 +118,15 @@ class ConvolutionSite(MatrixSite):
         return x * along_examples(values, units.ndim, self.x_examples, (channel,), self.x).astype(x.dtype)
 
     def scale_output(self, y: Array, columns: Array) -> Array:
-        atoms = self.view.atoms_of([self._kernel_axes[0]])
+        atoms = self.column_atoms
         values = self.view.show_side(columns.reshape(-1, columns.shape[-1]), atoms, atoms)
         values = values.reshape(values.shape[0], -1)
         return y * along_examples(values, columns.ndim, self.y_examples, (self._channel_axis,), self.y).astype(y.dtype)
 
     def inputs_as_rows(self, x: Array) -> Array:
+        # An identity kernel cuts the patches out, whatever the stride, padding and dilation.
         identity = jnp.eye(self.layout.fan_in, dtype=x.dtype)
         return self.contract(x, identity).reshape(self.positions, self.groups, -1)
 
     def outputs_as_columns(self, y: Array) -> Array:
-        y = jnp.moveaxis(y, self._channel_axis, -1)
-        atoms = self.view.atoms_of([self._kernel_axes[0]])
-        refined = y.reshape(self.positions, *(atom.size for atom in atoms))
-        flips = [1 + i for i, atom in enumerate(atoms) if atom in self.view.flipped]
-        refined = jnp.flip(refined, flips) if flips else refined
-        stored = sorted(range(len(atoms)), key=lambda i: (atoms[i].axis, -atoms[i].stride))
-        columns = jnp.transpose(refined, (0, *(1 + i for i in stored)))
-        return columns.reshape(self.positions, self.groups, -1)
+        return self._stored_columns(jnp.moveaxis(y, self._channel_axis, -1).reshape(self.positions, self.groups, -1))

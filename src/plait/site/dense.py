@@ -11,8 +11,9 @@ import jax
 import jax.numpy as jnp
 
 from plait._typing import Array
+from plait.linalg.skinny import skinny_product
 from plait.site.base import MatrixSite, Operand, Site, along_examples, prod
-from plait.site.layout import Layout
+from plait.site.layout import Atom, Layout
 from plait.site.view import WeightView
 
 
@@ -62,12 +63,19 @@ class DenseSite(MatrixSite):
 
     @property
     def layout(self) -> Layout:
-        view = self.view
-        return Layout.from_atoms(view.shape, view.atoms_of(self._contracted), view.atoms_of(self._batch + self._free))
+        return Layout.from_atoms(self.view.shape, self.row_atoms, self.column_atoms)
 
     @property
     def groups(self) -> int:
         return prod([self.view.sizes[i] for i in self._batch])
+
+    @property
+    def row_atoms(self) -> tuple[Atom, ...]:
+        return self.view.atoms_of(self._contracted)
+
+    @property
+    def column_atoms(self) -> tuple[Atom, ...]:
+        return self.view.atoms_of(self._batch + self._free)
 
     @property
     def positions(self) -> int:
@@ -85,8 +93,7 @@ class DenseSite(MatrixSite):
         )
 
     def contract(self, x: Array, rows: Array) -> Array:
-        atoms = self.view.atoms_of(self._contracted)
-        kernel = self.view.show_side(rows, atoms, atoms).reshape(
+        kernel = self.view.show_side(rows, self.row_atoms, self.row_atoms).reshape(
             rows.shape[:1] + tuple(self.view.sizes[i] for i in self._contracted)
         )
         axes = tuple(range(1, kernel.ndim))
@@ -101,13 +108,12 @@ class DenseSite(MatrixSite):
         return features.reshape(*(features.shape[i] for i in range(len(lead))), self.groups, -1)
 
     def expand(self, features: Array, columns: Array) -> Array:
-        order = self.view.atoms_of(self._batch + self._free)
+        order = self.column_atoms
         kernel = self.view.show_side(columns, order, order)
         free = tuple(self.view.sizes[i] for i in self._free)
         if not self._batch:
-            kernel = kernel.reshape(columns.shape[:1] + free)
-            contraction = (((features.ndim - 1,), (0,)), ((), ()))
-            y = jax.lax.dot_general(features, kernel.astype(features.dtype), contraction)
+            kernel = kernel.reshape(columns.shape[0], -1).astype(features.dtype)
+            y = skinny_product(features, kernel).reshape(*features.shape[:-1], *free)
             lead = features.ndim - 1
             return jnp.moveaxis(y, range(lead), range(len(free), len(free) + lead)) if self.index == 0 else y
         kernel = kernel.reshape(*columns.shape[:1], self.groups, *free).astype(features.dtype)
@@ -118,14 +124,14 @@ class DenseSite(MatrixSite):
         return y.reshape(self.y.shape)
 
     def scale_input(self, x: Array, units: Array) -> Array:
-        atoms = self.view.atoms_of(self._contracted)
+        atoms = self.row_atoms
         sizes = tuple(self.view.sizes[i] for i in self._contracted)
         values = self.view.show_side(units.reshape(-1, units.shape[-1]), atoms, atoms)
         values = values.reshape(values.shape[:1] + sizes)
         return x * along_examples(values, units.ndim, self.x_examples, self._x_contracted, self.x).astype(x.dtype)
 
     def scale_output(self, y: Array, columns: Array) -> Array:
-        order = self.view.atoms_of(self._batch + self._free)
+        order = self.column_atoms
         sizes = tuple(self.view.sizes[i] for i in self._batch + self._free)
         values = self.view.show_side(columns.reshape(-1, columns.shape[-1]), order, order)
         values = values.reshape(values.shape[:1] + sizes)
@@ -134,23 +140,13 @@ class DenseSite(MatrixSite):
         return y * along_examples(values, columns.ndim, self.y_examples, axes, self.y).astype(y.dtype)
 
     def inputs_as_rows(self, x: Array) -> Array:
-        identity = jnp.eye(self.layout.fan_in, dtype=x.dtype)
-        atoms = self.view.atoms_of(self._contracted)
-        if self.view.flipped.isdisjoint(atoms) and not self._batch:
-            # Only a permutation of axes: no need to multiply by the identity.
-            order = (*self._x_free, *self._x_contracted)
-            refined = jnp.transpose(x, order).reshape(self.positions, *(atom.size for atom in atoms))
-            stored = sorted(range(len(atoms)), key=lambda i: (atoms[i].axis, -atoms[i].stride))
-            return jnp.transpose(refined, (0, *(1 + i for i in stored))).reshape(self.positions, 1, -1)
-        return self.contract(x, identity).reshape(self.positions, self.groups, -1)
+        rows = jnp.transpose(x, (*self._x_free, *self._x_batch, *self._x_contracted))
+        return self._stored_rows(rows.reshape(self.positions, self.groups, -1))
 
     def outputs_as_columns(self, y: Array) -> Array:
-        # `expand` is linear in its features: its transpose reads the columns off y.
-        features = jax.ShapeDtypeStruct((self.positions, self.groups, self.layout.fan_out), y.dtype)
-        shape = tuple(self.x.shape[i] for i in self._x_free)
-        if self._batch:
-            raise ValueError("output columns of a contraction with batch dimensions are not available")
-        identity = jnp.eye(self.layout.fan_out, dtype=y.dtype)
-        probe = jax.ShapeDtypeStruct((*shape, self.layout.fan_out), y.dtype)
-        (columns,) = jax.linear_transpose(lambda z: self.expand(z, identity), probe)(y)
-        return columns.reshape(features.shape)
+        # y has the batch axes first, then the free axes of the left operand and those of the right.
+        batch, free = len(self._batch), len(self._free)
+        ours = batch if self.index == 0 else y.ndim - free
+        theirs = [i for i in range(batch, y.ndim) if not ours <= i < ours + free]
+        columns = jnp.transpose(y, (*theirs, *range(batch), *range(ours, ours + free)))
+        return self._stored_columns(columns.reshape(self.positions, self.groups, -1))

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from plait._typing import Array
 from plait.site.base import MatrixSite, Operand, Site, along_examples, prod
-from plait.site.layout import Layout
+from plait.site.layout import Atom, Layout
 from plait.site.view import WeightView
 
 
@@ -46,10 +46,16 @@ class LookupSite(MatrixSite):
 
     @property
     def layout(self) -> Layout:
-        view = self.view
-        rows = view.atoms_of([self._row_axis])
         # Rows are picked, not summed over: none of them is an input unit.
-        return Layout.from_atoms(view.shape, rows, view.atoms_of(self._column_axes), taps=rows)
+        return Layout.from_atoms(self.view.shape, self.row_atoms, self.column_atoms, taps=self.row_atoms)
+
+    @property
+    def row_atoms(self) -> tuple[Atom, ...]:
+        return self.view.atoms_of([self._row_axis])
+
+    @property
+    def column_atoms(self) -> tuple[Atom, ...]:
+        return self.view.atoms_of(self._column_axes)
 
     @property
     def positions(self) -> int:
@@ -76,8 +82,7 @@ class LookupSite(MatrixSite):
         )
 
     def contract(self, x: Array, rows: Array) -> Array:
-        atoms = self.view.atoms_of([self._row_axis])
-        table = self.view.show_side(rows, atoms, atoms).reshape(rows.shape).T
+        table = self.view.show_side(rows, self.row_atoms, self.row_atoms).reshape(rows.shape).T
         which = self.params["dimension_numbers"].start_index_map.index(self._row_axis)
         indices = x[..., which : which + 1]
         numbers = jax.lax.GatherDimensionNumbers((indices.ndim - 1,), (0,), (0,))
@@ -85,7 +90,7 @@ class LookupSite(MatrixSite):
         return jax.lax.gather(table, indices, numbers, (1, table.shape[1]), mode=mode, fill_value=fill)
 
     def expand(self, features: Array, columns: Array) -> Array:
-        order = self.view.atoms_of(self._column_axes)
+        order = self.column_atoms
         kernel = self.view.show_side(columns, order, order)
         kernel = kernel.reshape(columns.shape[:1] + tuple(self.view.sizes[a] for a in self._column_axes))
         y = jnp.tensordot(features, kernel, 1)
@@ -113,10 +118,10 @@ class LookupSite(MatrixSite):
         return (), self.y.shape
 
     def scale_input(self, x: Array, units: Array) -> Array:
-        raise ValueError("a lookup has no input units to scale; scale its columns only")
+        raise ValueError(f"a lookup has no input units to scale, got {units.shape[-1]}; scale its columns only")
 
     def scale_output(self, y: Array, columns: Array) -> Array:
-        order = self.view.atoms_of(self._column_axes)
+        order = self.column_atoms
         values = self.view.show_side(columns.reshape(-1, columns.shape[-1]), order, order)
         values = values.reshape(values.shape[:1] + tuple(self.view.sizes[a] for a in self._column_axes))
         slices = [a for a in range(len(self.view.sizes)) if a not in self._collapsed()]
@@ -128,12 +133,9 @@ class LookupSite(MatrixSite):
         return tuple(self.params["dimension_numbers"].collapsed_slice_dims)
 
     def inputs_as_rows(self, x: Array) -> Array:
-        identity = jnp.eye(self.layout.fan_in)
+        identity = jnp.eye(self.layout.fan_in, dtype=self.y.dtype)
         return self.contract(x, identity).reshape(self.positions, 1, -1)
 
     def outputs_as_columns(self, y: Array) -> Array:
-        y = jnp.moveaxis(y, self._offsets(), range(y.ndim - len(self._offsets()), y.ndim))
-        order = self.view.atoms_of(self._column_axes)
-        refined = y.reshape(self.positions, *(atom.size for atom in order))
-        stored = sorted(range(len(order)), key=lambda i: (order[i].axis, -order[i].stride))
-        return jnp.transpose(refined, (0, *(1 + i for i in stored))).reshape(self.positions, 1, -1)
+        columns = jnp.moveaxis(y, self._offsets(), range(y.ndim - len(self._offsets()), y.ndim))
+        return self._stored_columns(columns.reshape(self.positions, 1, -1))

@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from plait._typing import Array
 from plait.site.layout import Atom, in_order, whole_axes
@@ -156,6 +157,12 @@ class WeightView:
         flips = [1 + i for i, atom in enumerate(stored) if atom in self.flipped]
         values = jnp.flip(values, flips) if flips else values
         return jnp.transpose(values, (0, *(1 + stored.index(atom) for atom in order)))
+
+    def stored_index(self, order: Sequence[Atom]) -> np.ndarray:
+        """For a side flattened in the order seen, where each of its entries lies in the side's stored order."""
+        with jax.ensure_compile_time_eval():
+            stored = jnp.arange(math.prod(atom.size for atom in order))[None]
+            return np.asarray(self.show_side(stored, order, order)).reshape(-1)
 
 
 def _split(atom: Atom, outer_size: int) -> tuple[Atom, Atom]:

@@ -29,6 +29,7 @@ class SiteUse:
 class _Recorder:
     """A handler that notes every use and computes with zeros."""
 
+    keeps_checkpoints = False
     weights: dict[str, Any]
     uses: list[SiteUse] = field(default_factory=list)
     loop_depth: int = 0

@@ -12,6 +12,7 @@ carried along symbolically (`WeightView`). The first operation that computes wit
 that takes a random weight is given a drawn array, for the same reason.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
@@ -33,8 +34,13 @@ CHECKPOINTS = ("checkpoint", "remat", "remat2")
 class Handler(Protocol):
     """What the interpreter asks about random weights."""
 
-    def meet(self, site: Site, x: Array) -> Array:
-        """The result where a random weight meets an activation."""
+    @property
+    def keeps_checkpoints(self) -> bool:
+        """Whether checkpointed bodies run as they stand, what they compute being kept."""
+        ...
+
+    def meet(self, site: Site, x: Any) -> Any:
+        """The result where a random weight meets an activation; both may be `Waiting`."""
         ...
 
     def array(self, path: str) -> Array:
@@ -57,6 +63,26 @@ class Handler(Protocol):
         ...
 
 
+@runtime_checkable
+class Waiting(Protocol):
+    """A value whose noise is still to be drawn, because what uses it may have more to add to it.
+
+    It is kept only while it has a single use ahead: two uses must see one draw.
+    """
+
+    def settle(self) -> Array:
+        """The value."""
+        ...
+
+    def moved(self, operation: Callable[[Array], Array]) -> "Waiting":
+        """The value after an operation that only moves entries about."""
+        ...
+
+
+MOVES = ("transpose", "reshape", "squeeze", "expand_dims")
+"""Primitives through which a value can wait."""
+
+
 def interpret(jaxpr: ClosedJaxpr, weights: dict[str, Any], arguments: Sequence[Any], handler: Handler) -> list[Any]:
     """Outputs of a program whose first inputs are the weights, as views, and the rest arrays."""
     views = [WeightView.of(path, tuple(weight.shape), weight.dtype) for path, weight in weights.items()]
@@ -65,26 +91,40 @@ def interpret(jaxpr: ClosedJaxpr, weights: dict[str, Any], arguments: Sequence[A
 
 
 def _materialise(value: Any, handler: Handler) -> Any:
-    return value.show(value.cut(handler.array(value.path))) if isinstance(value, WeightView) else value
+    if isinstance(value, WeightView):
+        return value.show(value.cut(handler.array(value.path)))
+    return _settled(value)
+
+
+def _settled(value: Any) -> Any:
+    return value.settle() if isinstance(value, Waiting) else value
 
 
 def _run(jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any], handler: Handler) -> list[Any]:
     environment: dict[Var, Any] = dict(zip(jaxpr.constvars, constants, strict=True))
-    environment.update(zip(jaxpr.invars, arguments, strict=True))
+    read_by = [*jaxpr.outvars, *(atom for equation in jaxpr.eqns for atom in equation.invars)]
+    uses = Counter(atom for atom in read_by if not isinstance(atom, Literal))
 
     def read(atom: Any) -> Any:
         return atom.val if isinstance(atom, Literal) else environment[atom]
 
+    def write(variable: Any, value: Any) -> None:
+        if not is_drop(variable):
+            environment[variable] = value if uses[variable] == 1 else _settled(value)
+
+    for variable, argument in zip(jaxpr.invars, arguments, strict=True):
+        write(variable, argument)
     for equation in jaxpr.eqns:
         operands = [read(atom) for atom in equation.invars]
         if any(isinstance(operand, WeightView) for operand in operands):
             results = _with_weights(equation, operands, handler)
+        elif equation.primitive.name in MOVES and isinstance(operands[0], Waiting):
+            results = [operands[0].moved(lambda value, equation=equation: bind_equation(equation, [value])[0])]
         else:
-            results = bind_equation(equation, operands)
+            results = bind_equation(equation, [_settled(operand) for operand in operands])
         for variable, result in zip(equation.outvars, results, strict=True):
-            if not is_drop(variable):
-                environment[variable] = result
-    return [read(atom) for atom in jaxpr.outvars]
+            write(variable, result)
+    return [_settled(read(atom)) for atom in jaxpr.outvars]
 
 
 def _with_weights(equation: JaxprEqn, operands: list[Any], handler: Handler) -> list[Any]:
@@ -92,6 +132,8 @@ def _with_weights(equation: JaxprEqn, operands: list[Any], handler: Handler) -> 
     which = [index for index, operand in enumerate(operands) if isinstance(operand, WeightView)]
     if len(which) == 1:
         view = operands[which[0]]
+        if primitive == "split" and (parts := _split(params, view)) is not None:
+            return parts
         if len(operands) == 1 and (carried := _carry(primitive, params, view)) is not None:
             return [carried]
         if len(operands) == 2 and (site := _site(equation, which[0], view, handler)) is not None:
@@ -100,6 +142,8 @@ def _with_weights(equation: JaxprEqn, operands: list[Any], handler: Handler) -> 
         inner, constants = close(params[CALLS[primitive]])
         return _run(inner, constants, operands, handler)
     if primitive in CHECKPOINTS:
+        if handler.keeps_checkpoints:
+            return _run(*close(params["jaxpr"]), operands, handler)
         return _checkpoint(params, operands, handler)
     if primitive == "scan" and (entered := _scan(params, operands, handler)) is not None:
         return entered
@@ -139,6 +183,17 @@ def _carry(primitive: str, params: dict[str, Any], view: WeightView) -> WeightVi
             return None
 
 
+def _split(params: dict[str, Any], view: WeightView) -> list[Any] | None:
+    """A fused weight taken apart: one window for each part."""
+    parts, start = [], [0] * len(view.sizes)
+    for size in _ints(params["sizes"]):
+        limit = list(view.sizes)
+        limit[params["axis"]] = start[params["axis"]] + size
+        parts.append(view.slice(start, limit, None))
+        start[params["axis"]] += size
+    return None if None in parts else parts
+
+
 def _ints(values: Sequence[Any]) -> tuple[int, ...]:
     """Equations hold numpy integers beside plain ones."""
     return tuple(int(value) for value in values)
@@ -157,7 +212,7 @@ def _operand(value: Any) -> Operand:
     return Operand(tuple(value.shape), value.dtype)
 
 
-def _split(operands: Sequence[Any]) -> tuple[list[Any], Callable[[Sequence[Any]], list[Any]]]:
+def _apart(operands: Sequence[Any]) -> tuple[list[Any], Callable[[Sequence[Any]], list[Any]]]:
     """The arrays among the operands, and how to put them back among the views."""
     arrays = [operand for operand in operands if not isinstance(operand, WeightView)]
 
@@ -170,7 +225,7 @@ def _split(operands: Sequence[Any]) -> tuple[list[Any], Callable[[Sequence[Any]]
 
 def _checkpoint(params: dict[str, Any], operands: Sequence[Any], handler: Handler) -> list[Any]:
     inner, constants = close(params["jaxpr"])
-    arrays, merge = _split(operands)
+    arrays, merge = _apart([_settled(operand) for operand in operands])
     with handler.body(loop=False) as begin:
 
         def body(*values: Any) -> list[Any]:
@@ -191,7 +246,7 @@ def _scan(params: dict[str, Any], operands: Sequence[Any], handler: Handler) -> 
         return None
     operands = [o if enter else _materialise(o, handler) for o, enter in zip(operands, enters, strict=True)]
     constants, rest = operands[:num_constants], operands[num_constants:]
-    arrays, merge = _split(constants)
+    arrays, merge = _apart(constants)
     inner, inner_constants = close(params["jaxpr"])
     with handler.body(loop=True) as begin:
 

@@ -1,0 +1,1 @@
+"""Measurements of cost, each a command: `python -m plait.bench.<name>`."""
