@@ -1,0 +1,14 @@
+"""Pictures of a training run and of predictions, and a page that holds them."""
+
+from plait.report.comparison import comparison as comparison
+from plait.report.images import image_grid as image_grid
+from plait.report.learning_curves import learning_curves as learning_curves
+from plait.report.page import Page as Page
+from plait.report.page import Section as Section
+from plait.report.picture import Picture as Picture
+from plait.report.regression import bands as bands
+from plait.report.regression import predicted_and_true as predicted_and_true
+from plait.report.reliability import reliability_diagram as reliability_diagram
+from plait.report.site_table import site_table as site_table
+from plait.report.table import Table as Table
+from plait.report.uncertainty import uncertainty_histograms as uncertainty_histograms

@@ -1,0 +1,34 @@
+"""Pictures from a test set in rows, each with what it is and what it was taken for."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from plait.report.style import FAINT, panels, styled
+
+
+@styled
+def image_grid(rows: Mapping[str, tuple[np.ndarray, Sequence[str]]], columns: int = 8) -> Figure:
+    """For each row its name, images [n, height, width] or [n, height, width, channels], and a label for each."""
+    figure, axes = panels(len(rows), columns, 1.02 * columns, 1.42 * len(rows))
+    for line, (name, (images, labels)) in zip(axes, rows.items(), strict=True):
+        for index, axis in enumerate(line):
+            axis.set_xticks([])
+            axis.set_yticks([])
+            axis.grid(visible=False)
+            for spine in axis.spines.values():
+                spine.set_visible(index < len(images))
+                spine.set_color(FAINT)
+            if index < len(images):
+                axis.imshow(_displayable(images[index]), cmap="gray_r", interpolation="nearest")
+                axis.set_xlabel(labels[index], fontsize=7.5)
+        line[0].set_title(name, fontsize=9)
+    return figure
+
+
+def _displayable(image: np.ndarray) -> np.ndarray:
+    picture = image[..., 0] if image.ndim == 3 and image.shape[-1] == 1 else image
+    low, high = float(picture.min()), float(picture.max())
+    # Whatever the pixels were scaled to.
+    return (picture - low) / (high - low) if high > low else np.zeros_like(picture)

@@ -1,0 +1,20 @@
+"""The site table of a model as a table for a page."""
+
+from plait.model import BayesianModel
+from plait.report.table import Table
+
+COLUMNS = ("weight", "kind", "posterior", "prior", "KL", "estimator", "note", "shape", "fan", "numbers")
+
+
+def site_table(bnn: BayesianModel) -> Table:
+    """One row for each weight."""
+    rows = [
+        (
+            *(row.path, row.kind, row.posterior, row.prior, row.kl, row.estimator, row.note),
+            " × ".join(map(str, row.shape)) or "scalar",
+            f"{row.fan_in} → {row.fan_out}" if not row.layout.is_vector else "",
+            f"{row.num_params:,}",
+        )
+        for row in bnn.sites
+    ]
+    return Table(COLUMNS, rows, left=7)
