@@ -207,6 +207,15 @@ def lstm_sites(inputs: int, hidden: int) -> Table:
     return gates
 
 
+def gru_sites(inputs: int, hidden: int) -> Table:
+    gates = {}
+    for gate in "rzn":
+        gates[f"layers_0.cell.i{gate}.kernel"] = ("dense", inputs, hidden)
+        gates[f"layers_0.cell.i{gate}.bias"] = ("bias", 1, hidden)
+        gates[f"layers_0.cell.h{gate}.kernel"] = ("dense", hidden, hidden)
+    return gates | {"layers_0.cell.hn.bias": ("bias", 1, hidden)}
+
+
 def remat() -> Case:
     class Net(nn.Module):
         @nn.compact
@@ -252,6 +261,7 @@ class TestFlaxLinen(AnyModel):
         "BatchNorm": batch_norm,
         "bfloat16": half_precision,
         "LSTM": recurrent(lambda: nn.LSTMCell(4), lstm_sites(3, 4), "equal"),
+        "GRU": recurrent(lambda: nn.GRUCell(4), gru_sites(3, 4), "equal"),
         "remat": remat,
         "scanned layers": layers_in_a_scan,
     }

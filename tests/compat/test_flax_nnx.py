@@ -15,7 +15,8 @@ def nnx_case(module: nnx.Module, x: jax.Array, sites: Table, **options: Any) -> 
     for _, param in nnx.iter_graph(module):
         if isinstance(param, nnx.Param):
             param[...] = param[...] + jnp.full_like(param[...], 0.1)
-    return Case(module, (x,), loosely(lambda module, x: module(x)), sites, **options)
+    # A copy runs: a module made outside a program may not count its keys up inside it.
+    return Case(module, (x,), loosely(lambda module, x: nnx.clone(module)(x)), sites, **options)
 
 
 def sequential(*layers: Any) -> nnx.Module:
@@ -141,7 +142,7 @@ def batch_norm() -> Case:
     return Case(
         case.model,
         case.inputs,
-        apply,
+        lambda module, x: apply(nnx.clone(module), x),
         sites,
         apply=apply,
         observed=lambda outputs: outputs[0],
@@ -169,17 +170,29 @@ def half_precision() -> Case:
         "layers.3.kernel": ("dense", 4, 3),
         "layers.3.bias": ("bias", 1, 3),
     }
-    return nnx_case(model, batch(3, 3, 2), sites, families=("Tied", "RankOne"), tolerance=3e-2)
+    # Its normalisation breaks strict promotion.
+    apply = loosely(lambda module, x: module(x))
+    return nnx_case(model, batch(3, 3, 2), sites, apply=apply, families=("Tied", "RankOne"), tolerance=3e-2)
 
 
 def lstm() -> Case:
     rngs = nnx.Rngs(0)
     sites = {}
     for gate in "ifgo":
-        sites[f"cell.i{gate}.kernel"] = ("dense", 3, 4)
+        sites[f"cell.i{'f_' if gate == 'f' else gate}.kernel"] = ("dense", 3, 4)
         sites[f"cell.h{gate}.kernel"] = ("dense", 4, 4)
         sites[f"cell.h{gate}.bias"] = ("bias", 1, 4)
     model = nnx.RNN(nnx.LSTMCell(3, 4, rngs=rngs))
+    return nnx_case(model, batch(3, 3), sites, families=("Tied", "RankOne"), rows={"Tied": "equal"})
+
+
+def gru() -> Case:
+    sites = {
+        "cell.dense_i.kernel": ("dense", 3, 12),
+        "cell.dense_i.bias": ("bias", 1, 12),
+        "cell.dense_h.kernel": ("dense", 4, 12),
+    }
+    model = nnx.RNN(nnx.GRUCell(3, 4, rngs=nnx.Rngs(0)))
     return nnx_case(model, batch(3, 3), sites, families=("Tied", "RankOne"), rows={"Tied": "equal"})
 
 
@@ -213,6 +226,7 @@ class TestFlaxNNX(AnyModel):
         "BatchNorm": batch_norm,
         "bfloat16": half_precision,
         "LSTM": lstm,
+        "GRU": gru,
         "remat": remat,
     }
 

@@ -121,6 +121,34 @@ SITES: dict[str, SiteCase] = {
 }
 
 
+def _experts(w: Any, x: Any) -> Any:
+    return jnp.einsum("eoi,nei->noe", jnp.flip(w.transpose(1, 2, 0), (0, 1, 2)), x)
+
+
+def _interleaved(w: Any, x: Any) -> Any:
+    kernel = jnp.transpose(w, (1, 2, 3, 0)).reshape(2, 1, 6)
+    numbers = ("NHC", "HIO", "NHC")
+    return lax.conv_general_dilated(x, kernel, (1,), "SAME", dimension_numbers=numbers, feature_group_count=2)
+
+
+def _with_kernel_transposed(w: Any, x: Any) -> Any:
+    return lax.conv_transpose(x, w, (2,), "SAME", dimension_numbers=("NHC", "HIO", "NHC"), transpose_kernel=True)
+
+
+# Weights that reach their site with axes turned around, split or merged.
+REARRANGED: dict[str, SiteCase] = {
+    "experts turned around": SiteCase("dense", (3, 2, 4), _experts, _normal(2, 2, 3), _last),
+    "groups from an axis split in two": SiteCase(
+        "dense", (6, 4), lambda w, x: jnp.einsum("nei,eio->neo", x, w.reshape(2, 3, 4)), _normal(2, 2, 3), _last
+    ),
+    "groups with interleaved columns": SiteCase("conv", (2, 2, 1, 3), _interleaved, _normal(2, 3, 2), _last),
+    "transposed kernel": SiteCase("conv", (3, 2, 4), _with_kernel_transposed, _normal(2, 3, 4), _last),
+    "merged inputs": SiteCase(
+        "dense", (4, 3, 2), lambda w, x: x @ jnp.transpose(w, (1, 0, 2)).reshape(12, 2), _normal(2, 12), _last
+    ),
+}
+
+
 def build(
     family: plait.Family, site: SiteCase, key: jax.Array, *, estimator: Any = None, prior: Any = None, dtype: Any = None
 ) -> tuple[plait.BayesianModel, jax.Array]:

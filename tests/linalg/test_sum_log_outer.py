@@ -43,8 +43,8 @@ RANGES = [(2, h) for h in (0.0, 1.0, 3.0, 6.0, 12.0, 13.0)] + [(3, h) for h in (
 
 @pytest.mark.parametrize(("rank", "half_range"), RANGES)
 def test_large_matrices(rank: int, half_range: float, key: jax.Array):
-    # On every grid, at its ends, and beyond. Interpolation multiplies rounding by Lebesgue's constant for each dimension
-    # and side; it leaves 1e-4 of the slopes (MATH 1.1).
+    # On every grid, at its ends, and beyond. Interpolation multiplies rounding by its Lebesgue constant, for each
+    # dimension and side; it leaves 1e-4 of the slopes (MATH 1.1).
     lebesgue = 1 + 2 / np.pi * np.log(GRIDS[rank][-1][1])
     rounding = np.finfo(np.float32).eps * lebesgue ** (2 * (rank - 1))
     sizes = {2: (300, 400), 3: (1100, 1000)}[rank]

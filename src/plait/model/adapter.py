@@ -44,7 +44,16 @@ class Skeleton(eqx.Module):
 
     def __call__(self, weights: dict[str, Array], *args: Any, **kwargs: Any) -> Any:
         """The forward pass."""
-        return self.call(self.assemble(weights), *args, **kwargs)
+        try:
+            return self.call(self.assemble(weights), *args, **kwargs)
+        except (TypeError, ValueError) as error:
+            shapes = ", ".join(str(leaf.shape) for leaf in jax.tree.leaves(args[:1]) if eqx.is_array(leaf))
+            how = "for each example of" if self.call is _call_per_example else "on"
+            error.add_note(
+                f"The model was called {how} a batch x of shape {shapes}; the first axis must run over examples. "
+                "`apply=fn` with fn(model, x_batch, ...) changes how it is called"
+            )
+            raise
 
 
 def adapt(model: Any, apply: Callable[..., Any] | None) -> tuple[dict[str, Array], Skeleton]:
@@ -57,7 +66,10 @@ def adapt(model: Any, apply: Callable[..., Any] | None) -> tuple[dict[str, Array
         num_weights = len(jax.tree.leaves(weight_tree))
     elif isinstance(model, eqx.Module):
         if apply is None and not callable(model):
-            raise TypeError(f"{type(model).__name__} is not callable: pass `apply=fn` with fn(model, x_batch, ...)")
+            raise TypeError(
+                f"an Equinox module must be callable, and {type(model).__name__} is not: pass `apply=fn`, where "
+                "fn(model, x_batch, ...) is the forward pass"
+            )
         tree, call, num_weights = model, apply or _call_per_example, None
     elif apply is not None:
         tree, call, num_weights = model, apply, None
@@ -101,7 +113,10 @@ def _check(weights: dict[str, Array], flat: list[tuple[Any, Any]]) -> None:
         )
     for path, weight in weights.items():
         if not isinstance(weight, Tracer) and not bool(jnp.all(jnp.isfinite(weight))):
-            raise ValueError(f"weight {path!r} has entries that are not finite; a posterior cannot start there")
+            raise ValueError(
+                f"weight {path!r} must be finite for a posterior to start there, and has entries that are not; "
+                "initialise or restore it anew"
+            )
 
 
 def _call_on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:

@@ -3,6 +3,7 @@
 import functools
 import operator
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 from plait._random import check_key, key_for
 from plait._typing import Array, PRNGKey, PyTree, Scalar
 from plait.estimator import ESTIMATORS
+from plait.likelihood import Likelihood
 from plait.model.adapter import Skeleton
 from plait.model.forward import Forward
 from plait.model.site_table import SiteRow, format_table
@@ -34,6 +36,8 @@ class BayesianModel(eqx.Module):
     sites: tuple[SiteRow, ...] = eqx.field(static=True)
     """The site table: one row for each weight."""
     prior_names: tuple[tuple[str, str], ...] = eqx.field(static=True)
+    likelihood: Likelihood | None = None
+    """Of targets given outputs, where it is known: `plait.fit` leaves the trained one here."""
 
     def __call__(self, x: PyTree, *args: Any, key: PRNGKey | None, **kwargs: Any) -> Any:
         """One stochastic forward pass on a batch, or with `key=None` a pass with mean weights.
@@ -53,6 +57,10 @@ class BayesianModel(eqx.Module):
         """One mixture component, as a model without components."""
         picked = {path: posterior.component(index) for path, posterior in self.posteriors.items()}
         return eqx.tree_at(lambda bnn: bnn.posteriors, self, picked)
+
+    def with_likelihood(self, likelihood: Likelihood | None) -> "BayesianModel":
+        """The same model with the likelihood that `plait.predict` and `plait.evaluate` then take."""
+        return replace(self, likelihood=likelihood)
 
     def draw_weights(self, key: PRNGKey | None) -> dict[str, Array]:
         """One draw of all weights by path, or with None their means."""
@@ -167,6 +175,7 @@ def trace_model(
     bnn: BayesianModel, x: PyTree, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Program, ExampleAxes | None]:
     """The model's program on a batch, and where its examples lie if an estimator needs to know."""
+    size = batch_size(x)
     # Buffers are data: no gradient reaches them.
     skeleton = jax.lax.stop_gradient(bnn.skeleton)
     weights = {row.path: jax.ShapeDtypeStruct(row.shape, _dtype(bnn, row.path)) for row in bnn.sites}
@@ -177,16 +186,24 @@ def trace_model(
     program = trace(forward, weights, (x, args, kwargs))
     if not any(ESTIMATORS[row.estimator].per_example for row in bnn.sites):
         return program, None
-    size = batch_size(x)
     larger = jax.tree.map(lambda leaf: _enlarge(leaf, size), (x, args, kwargs))
-    return program, example_axes(program.jaxpr, trace(forward, weights, larger).jaxpr, size, size + 1)
+    try:
+        grown = trace(forward, weights, larger)
+    except (TypeError, ValueError):
+        # Some further input has as many entries as the batch by chance, and does not grow with it.
+        grown = trace(forward, weights, (larger[0], args, kwargs))
+    return program, example_axes(program.jaxpr, grown.jaxpr, size, size + 1)
 
 
 def batch_size(x: PyTree) -> int:
     """The number of examples: the length of the first axis of the first array."""
     leaves = [leaf for leaf in jax.tree.leaves(x) if eqx.is_array(leaf)]
     if not leaves or leaves[0].ndim == 0:
-        raise ValueError("a batch needs at least one array whose first axis runs over examples")
+        came = "a scalar" if leaves else f"a {type(x).__name__} without arrays"
+        raise ValueError(
+            f"`x` must be a batch, an array (or a tree of them) whose first axis runs over examples; got {came}. "
+            "Give even one example a batch axis, `x[None]`"
+        )
     return leaves[0].shape[0]
 
 

@@ -9,7 +9,7 @@ import jax
 
 from plait._random import check_key, key_for
 from plait._typing import Array, PRNGKey, PyTree
-from plait.estimator import ESTIMATORS
+from plait.estimator import ESTIMATORS, Estimator
 from plait.model.adapter import Skeleton, adapt
 from plait.model.bayesian_model import BayesianModel, batch_size
 from plait.model.patterns import Choice
@@ -67,10 +67,11 @@ def bayesianize(
         joint = next((j for j in joints if row.path in j.means), None)
         value = posteriors.get(row.path)
         family = _family(families, row)
-        name = "weights" if joint is not None else _estimator(row, family, value, estimators)
+        name, note = _estimator(row, family, value, estimators)
         table.append(
             replace(
                 row,
+                note=note,
                 posterior=family.describe(),
                 prior=priors[names[row.path]].describe() if row.path in names else "",
                 kl=_route(priors[names[row.path]], joint, value) if row.path in names else "",
@@ -165,24 +166,37 @@ def _default_prior(family: Family) -> Prior:
     return HeNormal()
 
 
-def _estimator(row: SiteRow, family: Family, value: Posterior | None, choice: Choice[str | None]) -> str:
-    assert value is not None
+def _estimator(row: SiteRow, family: Family, value: Posterior | None, choice: Choice[str | None]) -> tuple[str, str]:
+    """The estimator of one weight, and what the site table notes about it."""
     asked = choice.of(row.path, row.kind)
     name = family.default_estimator if asked is None else asked
     if name not in ESTIMATORS:
-        raise ValueError(f"`estimator` must be one of {', '.join(map(repr, ESTIMATORS))}, got {name!r}")
-    if not value.parts():
-        return "mean"
-    refusal = ESTIMATORS[name].refusal(value)
+        raise ValueError(
+            f"`estimator` must be one of {', '.join(map(repr, ESTIMATORS))}, got {name!r} for {row.path!r}"
+        )
+    if value is not None and not value.parts():
+        return "mean", row.note
+    estimator, note = ESTIMATORS[name], row.note
+    refusal = _refusal(estimator, value, row)
+    if refusal is not None and asked is not None:
+        others = [repr(n) for n, e in ESTIMATORS.items() if _refusal(e, value, row) is None]
+        raise ValueError(
+            f"estimator {name!r} cannot be used for {row.path!r} under {family.describe()}: {refusal}. "
+            f"It can use {', '.join(others)}"
+        )
     if refusal is not None:
-        if asked is not None:
-            others = [repr(n) for n, e in ESTIMATORS.items() if e.refusal(value) is None]
-            raise ValueError(
-                f"estimator {name!r} cannot be used for {row.path!r} under {family.describe()}: {refusal}. "
-                f"It can use {', '.join(others)}"
-            )
+        name, note = "weights", note or f"one draw: {refusal}"
+    elif estimator.per_example and not row.uses_agree:
+        name, note = "weights", note or "used in parts: one draw"
+    elif row.one_draw and not estimator.draws_weights and name != "mean":
         name = "weights"
-    return "weights" if row.one_draw and not ESTIMATORS[name].draws_weights and name != "mean" else name
+    return name, note
+
+
+def _refusal(estimator: Estimator, value: Posterior | None, row: SiteRow) -> str | None:
+    if value is None:
+        return None if estimator.name == "weights" else "a joint posterior draws its weights together"
+    return estimator.refusal(value, row.groups)
 
 
 def _route(prior: Prior, joint: JointPosterior | None, value: Posterior | None) -> str:

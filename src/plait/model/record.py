@@ -1,73 +1,69 @@
 """The recording pass: one forward and one backward that hand back what every site saw.
 
-For each site with a fan-in side: the inputs a (one row for each application of the weight) and the gradients
-g = d log p(y_n | x_n) / d s of its output s, per example (MATH 3.1). The Kronecker factors of K-FAC are then one matmul
-each, A = E[a a^T] and S = E[g g^T]; per-example weight gradients are never formed. Targets are either given (empirical
-Fisher) or drawn from the likelihood (true Fisher). The log-likelihood is summed over the batch, so that rows of g
-belong to examples: a mean would shrink S by the square of the batch size.
+    a: what one application of a weight sees       g = d log p(y_n | x_n, W) / d s: the gradient of what it gives
+    d log p(y | x, W) / d W = sum over applications of a g^T,      A = E[a a^T],      S = E[g g^T]        (MATH 3.1)
+
+The factors of K-FAC are one matmul each; per-example weight gradients are never formed. Targets are given (empirical
+Fisher) or drawn from the likelihood (true Fisher). The log-likelihood is summed over the batch, so that every g is that
+of one example: a mean would shrink S by the square of the batch size.
+
+The Fisher matrix of a weight that one example applies T times (the places of a convolution or sequence) is about
+T A (x) S. A group of a grouped contraction or convolution shares neither inputs nor outputs with another: it is a layer
+of its own, with an A and an S of its own.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from plait._random import check_key
 from plait._typing import Array, PRNGKey, PyTree, Scalar
+from plait.likelihood import Likelihood
+from plait.likelihood.base import Numbers
 from plait.model.bayesian_model import BayesianModel, run_program, trace_model
 from plait.site import Site
 from plait.site.base import MatrixSite
 
 
-@runtime_checkable
-class Observes(Protocol):
-    """What the recording pass asks of a likelihood."""
-
-    def log_prob(self, outputs: Array, y: Array) -> Array:
-        """log p(y_n | outputs_n): [examples]."""
-        ...
-
-    def sample(self, key: PRNGKey, outputs: Array) -> Array:
-        """A draw of targets."""
-        ...
-
-
-@dataclass(frozen=True)
-class SiteRecord:
+class SiteRecord(eqx.Module):
     """What one site saw in one pass."""
 
-    site: Site
+    site: MatrixSite = eqx.field(static=True)
     inputs: Array
     """The activation, as the model shapes it."""
     gradients: Array
     """Gradient of the summed log-likelihood with respect to the site's output, as the model shapes it."""
 
-    def _matrix_site(self) -> MatrixSite:
-        if not isinstance(self.site, MatrixSite):
-            raise TypeError(f"{self.site.view.path!r} is a {self.site.kind}: it has no fan-in side")
-        return self.site
-
-    def rows(self) -> Array:
-        """a: [applications, groups, fan_in]."""
-        return self._matrix_site().inputs_as_rows(self.inputs)
+    def rows(self, *, bias: bool = False) -> Array:
+        """a: [applications, groups, fan_in], or with `bias` a 1 appended, [applications, groups, fan_in + 1]."""
+        rows = self.site.inputs_as_rows(self.inputs)
+        return jnp.concatenate([rows, jnp.ones_like(rows[..., :1])], axis=-1) if bias else rows
 
     def columns(self) -> Array:
         """g: [applications, groups, fan_out / groups]."""
-        return self._matrix_site().outputs_as_columns(self.gradients)
+        return self.site.outputs_as_columns(self.gradients)
 
-    def input_second_moment(self) -> Array:
-        """A = mean of a a^T over examples and places: one matmul."""
-        rows = self.rows().reshape(-1, self.site.layout.fan_in)
-        return rows.T @ rows / rows.shape[0]
+    def input_second_moment(self, *, bias: bool = False) -> Array:
+        """A of each group, [groups, n, n], the mean over examples and places; `bias` as in `rows`."""
+        return _second_moment(self.rows(bias=bias))
 
     def gradient_second_moment(self) -> Array:
-        """S = mean of g g^T over examples and places: one matmul."""
-        columns = self.columns()
-        flat = columns.reshape(-1, columns.shape[-1])
-        return flat.T @ flat / flat.shape[0]
+        """S of each group, [groups, m, m], the mean over examples and places."""
+        return _second_moment(self.columns())
+
+    def weight_gradient(self) -> Array:
+        """sum of a g^T, in the shape of the weight."""
+        return self.site.from_groups(jnp.einsum("tgi,tgj->gij", self.rows(), self.columns()))
+
+
+def _second_moment(vectors: Array) -> Array:
+    # Sums of half-precision squares lose digits that the inverse of the moment needs.
+    wide = jnp.float32 if jnp.finfo(vectors.dtype).bits < 32 else vectors.dtype
+    return jnp.einsum("tgi,tgj->gij", vectors, vectors, preferred_element_type=wide) / vectors.shape[0]
 
 
 class Recording(NamedTuple):
@@ -82,21 +78,25 @@ class Recording(NamedTuple):
     weight_gradients: dict[str, Array]
     """Gradients of the summed log-likelihood."""
     sites: dict[str, SiteRecord]
-    """By path, for weights with one use outside loops; the others have only their weight gradient."""
+    """By path, for weights that have a fan-in side and are used once, whole and outside loops; the others have only
+    their weight gradient."""
 
 
 class _Tap:
     """A handler that runs with given weights and adds a zero to every site's output, to differentiate by."""
 
-    def __init__(self, weights: Mapping[str, Array], single: set[str], taps: Mapping[str, Array] | None):
-        self._weights, self._single, self._taps = weights, single, taps
-        self.sites: dict[str, Site] = {}
+    # What a checkpoint would forget is what the record is made of.
+    keeps_checkpoints = True
+
+    def __init__(self, weights: Mapping[str, Array], recorded: set[str], taps: Mapping[str, Array] | None):
+        self._weights, self._recorded, self._taps = weights, recorded, taps
+        self.sites: dict[str, MatrixSite] = {}
         self.inputs: dict[str, Array] = {}
 
     def meet(self, site: Site, x: Array) -> Array:
         path = site.view.path
         y = site.apply(x, site.view.cut(self._weights[path]))
-        if path not in self._single:
+        if path not in self._recorded or not isinstance(site, MatrixSite):
             return y
         self.sites[path], self.inputs[path] = site, x
         return y if self._taps is None else y + self._taps[path]
@@ -114,18 +114,16 @@ class _Tap:
     @contextmanager
     def body(self, *, loop: bool) -> Iterator[Callable[[], None]]:
         del loop
-        single, self._single = self._single, set()
         yield lambda: None
-        self._single = single
 
 
 def record(
     bnn: BayesianModel,
     x: PyTree,
     *args: Any,
-    likelihood: Observes,
+    likelihood: Likelihood,
     key: PRNGKey,
-    y: Array | None = None,
+    y: Numbers | None = None,
     weights: dict[str, Array] | None = None,
     output: Callable[[Any], Array] = lambda outputs: outputs,
 ) -> Recording:
@@ -144,26 +142,54 @@ def record(
     """
     check_key(key)
     if bnn.components is not None:
-        raise ValueError("record one component at a time: `plait.record(bnn.component(k), ...)`")
+        raise ValueError(
+            f"`record` takes a model of one component, got a mixture of {bnn.components}: record one at a time, "
+            "`plait.record(bnn.component(k), ...)`"
+        )
+    if weights is not None:
+        _check_weights(bnn, weights)
+    return _record(bnn, x, args, likelihood, key, y, weights, output)
+
+
+def _check_weights(bnn: BayesianModel, weights: dict[str, Array]) -> None:
+    expected, came = {row.path: row.shape for row in bnn.sites}, {path: w.shape for path, w in weights.items()}
+    if expected != came:
+        wrong = sorted(path for path in expected.keys() | came.keys() if expected.get(path) != came.get(path))
+        raise ValueError(
+            f"`weights` must have every weight of the model in its shape; {wrong[0]!r} should be "
+            f"{expected.get(wrong[0], 'absent')} and is {came.get(wrong[0], 'absent')}. "
+            "Start from `bnn.draw_weights(key)`"
+        )
+
+
+@eqx.filter_jit
+def _record(
+    bnn: BayesianModel,
+    x: PyTree,
+    args: tuple[Any, ...],
+    likelihood: Likelihood,
+    key: PRNGKey,
+    y: Numbers | None,
+    weights: dict[str, Array] | None,
+    output: Callable[[Any], Array],
+) -> Recording:
     weight_key, target_key = jax.random.split(key)
     values = bnn.draw_weights(weight_key) if weights is None else weights
     program, _ = trace_model(bnn, x, args, {})
-    single = {row.path for row in bnn.sites if not row.one_draw and row.uses == 1 and not row.layout.is_vector}
+    recorded = {row.path for row in bnn.sites if row.uses == 1 and row.uses_agree and not row.one_draw}
 
-    probe = _Tap(values, single, None)
+    probe = _Tap(values, recorded, None)
     jax.eval_shape(lambda: run_program(bnn, program, probe))
-    sites = probe.sites
-    taps = {path: jnp.zeros(site.y.shape, site.y.dtype) for path, site in sites.items()}
+    taps = {path: jnp.zeros(site.y.shape, site.y.dtype) for path, site in probe.sites.items()}
 
     def log_likelihood(values: dict[str, Array], taps: dict[str, Array]) -> tuple[Scalar, Any]:
-        handler = _Tap(values, single, taps)
+        handler = _Tap(values, recorded, taps)
         outputs = run_program(bnn, program, handler)
         observed = output(outputs)
         targets = likelihood.sample(target_key, jax.lax.stop_gradient(observed)) if y is None else y
         return jnp.sum(likelihood.log_prob(observed, targets)), (outputs, handler.inputs)
 
-    (value, (outputs, inputs)), (weight_gradients, gradients) = jax.value_and_grad(
-        log_likelihood, argnums=(0, 1), has_aux=True
-    )(values, taps)
-    records = {path: SiteRecord(site, inputs[path], gradients[path]) for path, site in sites.items()}
-    return Recording(outputs, value, values, weight_gradients, records)
+    differentiate = jax.value_and_grad(log_likelihood, argnums=(0, 1), has_aux=True)
+    (value, (outputs, inputs)), (weight_gradients, gradients) = differentiate(values, taps)
+    sites = {path: SiteRecord(site, inputs[path], gradients[path]) for path, site in probe.sites.items()}
+    return Recording(outputs, value, values, weight_gradients, sites)

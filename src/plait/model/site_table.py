@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from plait.site import Layout
+from plait.site.base import MatrixSite
 from plait.trace import SiteUse
 
 
@@ -24,6 +25,8 @@ class SiteRow:
     uses_agree: bool
     """Whether all uses are sites of the whole weight that see its sides alike: one structured draw serves them all."""
     note: str
+    groups: int = 1
+    """How many parts of its inputs feed columns of their own."""
     posterior: str = ""
     prior: str = ""
     kl: str = ""
@@ -66,7 +69,8 @@ def _row(path: str, shape: tuple[int, ...], uses: list[SiteUse]) -> SiteRow:
         note = ""
     positions, flops = sum(s.positions for s in sites), sum(s.flops for s in sites)
     agree = len(sites) == len(uses) and all(s.view.window is None and s.layout == layout for s in sites)
-    return SiteRow(path, site.kind, shape, layout, len(uses), positions, flops, bool(note), agree, note)
+    groups = max((s.groups for s in sites if isinstance(s, MatrixSite)), default=1)
+    return SiteRow(path, site.kind, shape, layout, len(uses), positions, flops, bool(note), agree, note, groups)
 
 
 Window = tuple[tuple[int, int, int], ...] | None

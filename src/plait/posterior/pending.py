@@ -32,4 +32,4 @@ class Pending:
 
     def plus(self, mean: Array, variance: Array) -> "Pending":
         """With another mean, and more independent noise."""
-        return replace(self, mean=mean, variance=self.variance + variance)
+        return replace(self, mean=mean, variance=self.variance + variance.astype(self.variance.dtype))

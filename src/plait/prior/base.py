@@ -10,7 +10,10 @@ from abc import abstractmethod
 from typing import Any, Literal
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 
+from plait._compat import Tracer
 from plait._typing import Array, PRNGKey, Scalar
 from plait.posterior.base import Posterior
 from plait.site.layout import Layout
@@ -68,6 +71,11 @@ class Prior(eqx.Module):
 
 
 def check_positive(value: Any, name: str, owner: str) -> None:
-    """Refuse a number that is no standard deviation."""
-    if isinstance(value, (int, float)) and not 0 < value < float("inf"):
+    """Refuse a number, or an array with an entry, that is no standard deviation."""
+    fine = True
+    if isinstance(value, (int, float)):
+        fine = 0 < value < float("inf")
+    elif isinstance(value, jax.Array) and not isinstance(value, Tracer):
+        fine = bool(jnp.all((value > 0) & jnp.isfinite(value)))
+    if not fine:
         raise ValueError(f"{owner}: `{name}` is a standard deviation and must be positive, got {value!r}")

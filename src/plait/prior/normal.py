@@ -3,15 +3,17 @@
     E_q[-log p] = sum [log s + 1/2 log 2 pi] + [sum (M - m)^2 + sum Var] / (2 s^2)
 
 needs of the posterior only its mean and the sum of its variances, which structured families have at the cost of their
-factors.
+factors. With an s for each entry the last fraction moves under the sums, and needs the variance of each entry.
 """
 
 import math
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from plait._typing import Array, Scalar
 from plait.prior.base import Prior, check_positive
@@ -21,7 +23,7 @@ HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 
 
 class SphericalNormal(Prior):
-    """What every normal prior shares: one standard deviation for all entries of a weight."""
+    """What every normal prior shares: one standard deviation for all entries of a weight, or one for each."""
 
     if TYPE_CHECKING:
 
@@ -30,9 +32,9 @@ class SphericalNormal(Prior):
     else:
         mean: eqx.AbstractVar[Any]
 
+    @abstractmethod
     def log_scale(self) -> Any:
         """log s."""
-        raise NotImplementedError
 
     def _centre(self) -> Any:
         return jax.lax.stop_gradient(self.mean) if eqx.is_array(self.mean) else self.mean
@@ -40,13 +42,17 @@ class SphericalNormal(Prior):
     def log_prob(self, weight: Array) -> Scalar:
         log_scale = self.log_scale()
         standardised = (weight - self._centre()) * _exp(-log_scale)
-        return -0.5 * jnp.sum(jnp.square(standardised)) - weight.size * (log_scale + HALF_LOG_2_PI)
+        return -0.5 * jnp.sum(jnp.square(standardised)) - weight.size * (_average(log_scale) + HALF_LOG_2_PI)
 
     def cross_entropy(self, posterior: Any) -> Scalar | None:
         log_scale = self.log_scale()
         mean = posterior.mean
-        second = jnp.sum(jnp.square(mean - self._centre())) + posterior.total_variance()
-        return mean.size * (log_scale + HALF_LOG_2_PI) + 0.5 * second * _exp(-2 * log_scale)
+        gap, precision = jnp.square(mean - self._centre()), _exp(-2 * log_scale)
+        if jnp.ndim(log_scale) == 0:
+            second = (jnp.sum(gap) + posterior.total_variance()) * precision
+        else:
+            second = jnp.sum((gap + posterior.variance) * precision)
+        return mean.size * (_average(log_scale) + HALF_LOG_2_PI) + 0.5 * second
 
     def check(self, posterior: Any) -> None:
         if not posterior.has_moments:
@@ -54,30 +60,47 @@ class SphericalNormal(Prior):
                 f"KL({type(posterior).__name__} || {type(self).__name__}) is infinite: a posterior without moments "
                 "needs a heavy-tailed prior such as `plait.Cauchy(scale)`"
             )
+        for name, shape in (("mean", jnp.shape(self.mean)), ("scale", jnp.shape(self.log_scale()))):
+            if shape not in ((), posterior.mean.shape):
+                raise ValueError(
+                    f"a prior {name} of shape {shape} does not fit the factors of shape {posterior.mean.shape} that "
+                    f"this family has a prior on; give a number"
+                )
 
 
 def _exp(value: Any) -> Any:
     return jnp.exp(value) if eqx.is_array(value) else math.exp(value)
 
 
-class Normal(SphericalNormal):
-    """N(mean, scale^2); `scale` is a standard deviation. `mean="weights"` centres it on the weights it is given."""
+def _average(value: Any) -> Any:
+    return jnp.mean(value) if eqx.is_array(value) else value
 
-    scale: Any = 1.0
-    mean: Any = 0.0
+
+def _plain(value: Any) -> Any:
+    """Numpy's arrays and numbers as JAX's and Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return jnp.asarray(value) if isinstance(value, np.ndarray) else value
+
+
+class Normal(SphericalNormal):
+    """N(mean, scale^2); `scale` is a standard deviation. `mean="weights"` centres it on the weights it is given.
+
+    Both may be arrays that broadcast against the weight.
+    """
+
+    scale: Any = eqx.field(default=1.0, converter=_plain)
+    mean: Any = eqx.field(default=0.0, converter=_plain)
 
     def __check_init__(self):
         check_positive(self.scale, "scale", "Normal")
 
     def bind(self, weight: Array, layout: Layout) -> Prior:
         del layout
-        if isinstance(self.mean, str):
-            if self.mean != "weights":
-                raise ValueError(f"`mean` must be a number, an array or 'weights', got {self.mean!r}")
-            return Normal(self.scale, weight)
-        if eqx.is_array(self.mean) and jnp.broadcast_shapes(self.mean.shape, weight.shape) != weight.shape:
-            raise ValueError(f"a prior mean of shape {self.mean.shape} does not fit a weight of shape {weight.shape}")
-        return self
+        if isinstance(self.mean, str) and self.mean != "weights":
+            raise ValueError(f"`mean` must be a number, an array or 'weights', got {self.mean!r}")
+        mean = weight if isinstance(self.mean, str) else _fit(self.mean, weight, "mean")
+        return Normal(_fit(self.scale, weight, "scale"), mean)
 
     def log_scale(self) -> Any:
         return jnp.log(jax.lax.stop_gradient(self.scale)) if eqx.is_array(self.scale) else math.log(self.scale)
@@ -88,6 +111,19 @@ class Normal(SphericalNormal):
         return f"Normal({scale})" if mean == "0" else f"Normal({scale}, mean={mean})"
 
 
+def _fit(value: Any, weight: Array, name: str) -> Any:
+    """An array with an entry for each of the weight's; numbers stay."""
+    if jnp.ndim(value) == 0:
+        return value
+    lead = weight.ndim - value.ndim
+    if lead < 0 or any(a not in (1, b) for a, b in zip(value.shape, weight.shape[lead:], strict=True)):
+        raise ValueError(
+            f"a prior {name} of shape {value.shape} does not fit a weight of shape {weight.shape}; give a number or an "
+            "array that broadcasts against the weight"
+        )
+    return jnp.broadcast_to(value, weight.shape)
+
+
 class HeNormal(Prior):
     """N(0, 2 / fan_in) for weights with a fan-in side, N(0, 1) for biases and scales (paper 000, appendix)."""
 
@@ -96,7 +132,7 @@ class HeNormal(Prior):
         return Normal(1.0 if layout.is_vector else math.sqrt(2 / layout.fan_in))
 
     def log_prob(self, weight: Array) -> Scalar:
-        raise ValueError("HeNormal has no density before it is bound to a weight")
+        raise ValueError("HeNormal has no density before it is bound to a weight: `prior.bind(weight, layout)`")
 
 
 class LearnedNormal(SphericalNormal):
@@ -117,7 +153,7 @@ class LearnedNormal(SphericalNormal):
 
     def log_scale(self) -> Any:
         if self.log_scale_parameter is None:
-            raise ValueError("LearnedNormal has no scale before it is bound to a weight")
+            raise ValueError("LearnedNormal has no scale before it is bound to a weight: `prior.bind(weight, layout)`")
         return self.log_scale_parameter
 
     @property
