@@ -57,7 +57,8 @@ def best_elbo(family: plait.Family, x: jax.Array, y: jax.Array, key: jax.Array) 
         def step(carry, _):
             arrays, state = carry
             gradient = jax.grad(lambda a: -exact_elbo(eqx.combine(a, static), x, y))(arrays)
-            updates, state = optimizer.update(gradient, state)
+            with jax.numpy_dtype_promotion("standard"):
+                updates, state = optimizer.update(gradient, state)
             return (optax.apply_updates(arrays, updates), state), None
 
         (arrays, _), _ = jax.lax.scan(step, (arrays, optimizer.init(arrays)), None, length=4000)

@@ -33,5 +33,5 @@ def test_no_examples_and_arrays_that_disagree_are_refused():
         count_examples((np.zeros((0, 3)),))
     with pytest.raises(ValueError, match=r"the 6 examples of `x`.*\(5, 2\)"):
         count_examples((np.zeros((6, 2)), np.zeros((5, 2))))
-    with pytest.raises(ValueError, match="at least one array"):
+    with pytest.raises(ValueError, match="a float without arrays"):
         count_examples((3.0,))

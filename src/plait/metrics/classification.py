@@ -7,8 +7,8 @@ as p(y = 1) alone, [N] or [N, 1].
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from plait._typing import ArrayLike
 from plait.metrics.estimate import host
 
 

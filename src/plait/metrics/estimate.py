@@ -7,7 +7,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+
+from plait._typing import ArrayLike
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ FPR95 = the smallest fraction of foreign inputs taken for familiar (u_out <= t) 
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from plait._typing import ArrayLike
 from plait.metrics.estimate import Estimate, host
 
 

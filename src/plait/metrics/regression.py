@@ -7,8 +7,8 @@ same moments; both are here.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from plait._typing import ArrayLike
 from plait.metrics.estimate import Estimate, host
 
 
@@ -52,7 +52,7 @@ def log_mean_exp(log_probs: ArrayLike, axis: int = 0) -> np.ndarray:
     # All of them -inf: the difference would be nan.
     safe = np.where(np.isfinite(top), top, 0)
     with np.errstate(divide="ignore"):
-        return np.squeeze(safe, axis) + np.log(np.mean(np.exp(values - safe), axis=axis))
+        return np.asarray(np.squeeze(safe, axis) + np.log(np.mean(np.exp(values - safe), axis=axis)))
 
 
 def coverage(lower: ArrayLike, upper: ArrayLike, targets: ArrayLike) -> Estimate:

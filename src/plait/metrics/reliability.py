@@ -8,8 +8,8 @@ A bin holds the confidences in (low, high]. The ECE is not a mean over examples;
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from plait._typing import ArrayLike
 from plait.metrics.classification import check_probabilities
 from plait.metrics.estimate import Estimate
 
