@@ -34,10 +34,10 @@ format: setup  ## Format and mend what can be mended
 	$(BIN)/ruff check --fix
 
 demo: setup  ## Digits: a plain network against Bayesian ones
-	$(BIN)/python -m plait.bench.demo
+	$(BIN)/python -m plait.recipes.demo
 
 bench: setup  ## The cost table (run with nothing else on the machine)
-	$(BIN)/python -m plait.bench.cost
+	$(BIN)/python -m plait.bench.cost --write docs/results/cost.md
 
 docs: setup  ## Build the documentation, strictly
 	$(BIN)/mkdocs build --strict --quiet
