@@ -38,6 +38,7 @@ demo: setup  ## Digits: a plain network against Bayesian ones
 
 bench: setup  ## The cost table (run with nothing else on the machine)
 	$(BIN)/python -m plait.bench.cost --write docs/results/cost.md
+	$(BIN)/python -m plait.bench.replicas --append docs/results/cost.md
 
 docs: setup  ## Build the documentation, strictly
 	$(BIN)/mkdocs build --strict --quiet

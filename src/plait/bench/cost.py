@@ -29,7 +29,7 @@ DETERMINISTIC = "deterministic"
 OPTIMIZER = optax.adam(1e-3)
 LIKELIHOOD = Categorical()
 DATASET_SIZE = 50_000
-BUDGET = 10.0
+BUDGET = 5.0
 """Seconds for each line of the table; a slow line has fewer rounds."""
 
 

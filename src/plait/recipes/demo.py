@@ -26,7 +26,7 @@ from plait.fit import Fit, fit
 from plait.likelihood import Categorical
 from plait.metrics import Estimate
 from plait.model import BayesianModel, bayesianize
-from plait.posterior import Family, MatrixNormal, MeanField, Point, Tied
+from plait.posterior import Family, MatrixNormal, MeanField, Point, RankOne, Tied
 from plait.predict import Evaluation, Predictive, evaluate, out_of_distribution, predict
 from plait.prior import LearnedNormal
 from plait.recipes.networks import build_network
@@ -117,7 +117,9 @@ def make_model(family: Family, digits: Dataset, options: Options) -> Callable[[P
     def make(key: PRNGKey) -> BayesianModel:
         network = build_network("mlp", digits.input_shape, 10, widths=options.widths, key=key)
         batch = digits.train.x[: options.batch_size]
-        return bayesianize(network, batch, posterior=family, prior=LearnedNormal(0.3), key=key)
+        # What is random under rank-1 are factors around 1: they keep their own prior.
+        prior = None if isinstance(family, RankOne) else LearnedNormal(0.3)
+        return bayesianize(network, batch, posterior=family, prior=prior, key=key)
 
     return make
 
