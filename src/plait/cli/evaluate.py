@@ -20,6 +20,8 @@ class Evaluate(Command):
     out_of_distribution: str | None = None
     """Inputs to tell apart from the test data by how uncertain the predictions are: a set's name, a .csv or .npz file,
     or "rotated" for the test pictures turned by a quarter."""
+    data_dir: str | None = None
+    """A folder with data sets; by default the one that the run was trained with."""
     samples: int = 100
     """Weight samples."""
     batch_size: int = 1024
@@ -34,6 +36,7 @@ class Evaluate(Command):
         found = evaluate_run(
             self.path,
             self.data,
+            data_dir=self.data_dir,
             out_of_distribution=self.out_of_distribution,
             num_samples=self.samples,
             batch_size=self.batch_size,

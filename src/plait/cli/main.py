@@ -4,9 +4,10 @@ Exit codes: 0 done, 1 training failed or a bug (with its traceback), 2 something
 130 stopped by Ctrl-C.
 """
 
+import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Union
 
 from plait.cli.command import Command
 from plait.cli.datasets import Datasets
@@ -40,6 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"plait {name}: stopped by Ctrl-C", file=sys.stderr)
         return STOPPED
+    except BrokenPipeError:
+        # Whoever read the output has seen enough (`| head`); there is nowhere to write what is left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
     except NonFiniteLoss as error:
         print(f"plait {name}: {error}", file=sys.stderr)
         return FAILED
@@ -53,21 +58,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parse(argv: Sequence[str]) -> Command:
     import tyro
 
-    kinds: Any = tuple(
+    kinds = tuple(
         Annotated[kind, tyro.conf.subcommand(name, description=kind.__doc__)] for name, kind in COMMANDS.items()
     )
-    union: Any = _union(kinds)
+    anyone: Any = Union[kinds]  # noqa: UP007
     return tyro.cli(
-        union,
+        anyone,
         prog="plait",
         description="Train networks that know what they do not know. `plait train` alone trains one on handwritten "
         "digits; `plait COMMAND --help` explains the options of a command.",
         args=list(argv),
         config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff, tyro.conf.DisallowNone),
     )
-
-
-def _union(kinds: tuple[Any, ...]) -> Any:
-    from typing import Union
-
-    return Union[kinds]  # noqa: UP007

@@ -32,7 +32,9 @@ def worded(error: BaseException, command: Any) -> str:
     options = set(_names(command))
 
     def typed(match: re.Match[str]) -> str:
-        return "--" + match[1].replace("_", "-") if match[1] in options else match[0]
+        # `num_samples` is called --samples here.
+        name = match[1].removeprefix("num_")
+        return "--" + name.replace("_", "-") if name in options else match[0]
 
     return re.sub(r"`(\w+)`", typed, str(error))
 

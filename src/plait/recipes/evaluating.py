@@ -2,7 +2,7 @@
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plait.recipes.keys import run_keys
@@ -26,6 +26,7 @@ def evaluate_run(
     run: str | os.PathLike[str],
     data: str | None = None,
     *,
+    data_dir: str | None = None,
     out_of_distribution: str | None = None,
     num_samples: int = 100,
     batch_size: int = 1024,
@@ -35,13 +36,14 @@ def evaluate_run(
     """Score a run on its own test data, and write its metrics and report anew; or on other data, beside them."""
     folder = RunFolder.open(run)
     facts, options = folder.facts, folder.options
+    source = options.data if data_dir is None else replace(options.data, data_dir=data_dir)
     bnn, own = load_model(folder), None
     if data is None:
-        own = load_data(options.data, counts=options.model.likelihood == "poisson")
+        own = load_data(source, counts=options.model.likelihood == "poisson")
         name, pair = f"{facts.name} (test)", own.test
     else:
-        name, pair = Path(data).name, load_other(data, facts, options.data)
-    x = None if out_of_distribution is None else load_foreign(out_of_distribution, facts, options.data, pair)
+        name, pair = Path(data).name, load_other(data, facts, source)
+    x = None if out_of_distribution is None else load_foreign(out_of_distribution, facts, source, pair)
     how = {"num_samples": num_samples, "batch_size": batch_size, "progress": progress}
     key = run_keys(options.training.seed).evaluation
     scored = score(bnn, name, pair, facts, key=key, by_sample=by_sample, **how)

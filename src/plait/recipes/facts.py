@@ -9,7 +9,8 @@ import numpy as np
 
 from plait.data import Dataset, Standardizer
 from plait.data.dataset import Task, check_finite
-from plait.data.registry import ENTRIES
+from plait.data.registry import find_entry
+from plait.data.user_file import is_user_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +30,9 @@ class Facts:
     standardizer: Standardizer | None
 
     @classmethod
-    def of(cls, dataset: Dataset) -> "Facts":
-        """Those of a data set."""
-        entry = ENTRIES.get(dataset.name)
+    def of(cls, dataset: Dataset, source: str) -> "Facts":
+        """Those of a data set that was loaded by its name or from a file."""
+        entry = None if is_user_file(source) else find_entry(source)
         return cls(
             dataset.name,
             dataset.task,
@@ -59,9 +60,12 @@ class Facts:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Facts":
         """What `to_dict` gave, also after a way through JSON."""
-        plain = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-        scaler = plain["standardizer"]
-        return cls(**plain | {"standardizer": None if scaler is None else Standardizer.from_dict(scaler)})
+        plain: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+        }
+        if plain["standardizer"] is not None:
+            plain["standardizer"] = Standardizer.from_dict(plain["standardizer"])
+        return cls(**plain)
 
     def example_inputs(self) -> np.ndarray:
         """Inputs of the right shape and type, for tracing."""

@@ -18,7 +18,7 @@ from plait.recipes.priors import PriorName
 LikelihoodName = Literal["categorical", "bernoulli", "gaussian", "poisson"]
 
 USUAL_STEPS = 4_000
-MOST_EPOCHS = 200
+MOST_EPOCHS = 1_000
 FEWEST_EPOCHS = 10
 
 
@@ -81,7 +81,7 @@ class TrainingOptions:
     """How to train."""
 
     epochs: int | None = None
-    """Passes over the data; by default about 4,000 steps, in 10 to 200 epochs."""
+    """Passes over the data; by default about 4,000 steps, in 10 to 1,000 epochs."""
     batch_size: int | None = None
     """Examples in a step; by default 64, or 256 where there are more than 10,000."""
     learning_rate: float = 5e-3

@@ -71,7 +71,9 @@ def _of_classes(pred: Predictive, facts: Facts) -> dict[str, np.ndarray]:
     count = len(pred)
     names = np.asarray(facts.class_names)
     probabilities = np.exp(pred.log_probs).reshape(count, -1)
-    columns = {"predicted": names[pred.labels.reshape(count)], "confidence": pred.confidence.reshape(count)}
+    # A sum of many in single precision is not 1 to the last digit.
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    columns = {"predicted": names[pred.labels.reshape(count)], "confidence": probabilities.max(axis=1)}
     columns |= {f"p_{name}": probabilities[:, index] for index, name in enumerate(facts.class_names)}
     uncertainties = {"entropy": pred.entropy, "mutual_information": pred.mutual_information}
     return columns | {name: values.reshape(count) for name, values in uncertainties.items()}

@@ -29,6 +29,19 @@ from plait.report import (
     uncertainty_histograms,
 )
 
+UNCERTAINTIES = (
+    (
+        "entropy",
+        "Uncertainty",
+        "All of it: a good model is more uncertain where it is wrong. Each group has its own scale, bars are the root "
+        "of its share; the line is the median.",
+    ),
+    (
+        "mutual_information",
+        "Uncertainty that more data would remove",
+        "The part that comes from not knowing the weights: how much the weight samples disagree.",
+    ),
+)
 SHOWN = 8
 """Pictures in a row."""
 
@@ -47,14 +60,14 @@ def write_report(
     sections = [
         Section("How good it is", _results(scored, foreign)),
         Section("Predictions", predictions),
-        Section("Training", _training(history)),
+        Section("Training", _training(history, facts)),
         Section("Weights", [_size(bnn), site_table(bnn)]),
-        Section("Options", [_shown_options(folder.options)]),
+        Section("Options", [_shown_options(folder.options, facts)]),
     ]
     lead = (
         f"{_count(scored.evaluation.num_examples, 'test example')} after {_count(facts.num_train, 'training example')}"
     )
-    title = f"{facts.name}: {_family(folder.options)}"
+    title = f"{facts.name} with a {_family(folder.options)}"
     Page(title, f"{lead}, {_count(scored.evaluation.num_samples, 'weight sample')}", sections).write(folder.report)
 
 
@@ -93,26 +106,19 @@ def _of_classes(scored: Scored, facts: Facts, foreign: Foreign | None) -> list[A
     right = (pred.labels.reshape(len(pred), -1) == scored.pair.y.reshape(len(pred), -1)).all(axis=1)
     items: list[Any] = [
         Picture(
-            reliability_diagram({"test data": curve}),
+            reliability_diagram({"": curve}),
             "Reliability",
             "How often the most probable class is right, by how probable it was said to be. On the dashed line "
             "confidence is deserved; whiskers are one standard error. Below, how many examples each bin holds.",
         )
     ]
-    for name, what in (("entropy", "entropy in nats"), ("mutual_information", "mutual information in nats")):
+    for name, title, caption in UNCERTAINTIES:
         values = getattr(pred, name).reshape(len(pred), -1).mean(axis=1)
         groups = {"right": values[right], "wrong": values[~right]}
         if foreign is not None:
             other = foreign.predictive
             groups["foreign"] = getattr(other, name).reshape(len(other), -1).mean(axis=1)
-        items.append(
-            Picture(
-                uncertainty_histograms({"": groups}, what),
-                {"entropy": "Uncertainty", "mutual_information": "Uncertainty of the weights"}[name],
-                "A good model is more uncertain where it is wrong. Each group is drawn to its own scale, bars by the "
-                "root of their share; the line is the median.",
-            )
-        )
+        items.append(Picture(uncertainty_histograms({"": groups}, f"{name.replace('_', ' ')} in nats"), title, caption))
     if facts.pictures and len(facts.input_shape) in (2, 3):
         items.append(_examples(scored, facts, right))
     return items
@@ -124,7 +130,7 @@ def _examples(scored: Scored, facts: Facts, right: np.ndarray) -> Picture:
     chosen = {"surest": uncertain[::-1][:SHOWN], "least sure": uncertain[:SHOWN]}
     wrong = [index for index in uncertain[::-1] if not right[index]][:SHOWN]
     if wrong:
-        chosen["wrong and yet sure"] = np.asarray(wrong)
+        chosen["wrong, the surest first"] = np.asarray(wrong)
     labels, confidence, truth = pred.labels.reshape(-1), pred.confidence.reshape(-1), y.reshape(-1).astype(int)
 
     def said(index: int) -> str:
@@ -179,32 +185,35 @@ def _of_numbers(scored: Scored, facts: Facts, dataset: Dataset) -> list[Any]:
     return items
 
 
-def _training(history: History) -> list[Any]:
+def _training(history: History, facts: Facts) -> list[Any]:
     if not len(history):
         return ["There is no complete epoch."]
     caption = "Epoch by epoch. Shaded: the KL weight is still rising, so that losses on both sides do not compare."
-    last, steps = history.rows[-1], f"{history.rows[-1]['step']:,} steps in {history.rows[-1]['epoch']:g} epochs"
-    return [f"{steps}, {last['steps_per_second']:,.0f} a second.", Picture(learning_curves(history), "Losses", caption)]
+    if facts.target_scale is not None:
+        caption += " Targets are those that were trained on, with variance 1."
+    last = history.rows[-1]
+    pace = f"{last['step']:,} steps in {last['epoch']:,} epochs, {last['steps_per_second']:,.0f} a second at the end."
+    return [pace, Picture(learning_curves(history), "Losses", caption)]
 
 
 def _size(bnn: BayesianModel) -> str:
     return f"{bnn.num_weights:,} weights, {bnn.num_params:,} trained numbers."
 
 
-def _shown_options(options: Options) -> dict[str, str]:
+def _shown_options(options: Options, facts: Facts) -> dict[str, str]:
     groups = (options.data, options.model, options.training)
     values = {field.name: getattr(group, field.name) for group in groups for field in dataclasses.fields(group)}
     return {
         name.replace("_", " "): " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
         for name, value in values.items()
-        if value is not None
+        if value is not None and (name != "noise" or facts.task == "regression")
     }
 
 
 def _family(options: Options) -> str:
     rank = "" if options.model.rank is None else f" of rank {options.model.rank}"
     network = "" if options.model.network is None else f" {options.model.network}"
-    return f"{options.model.posterior}{rank} posterior{' over the' + network if network else ''}"
+    return f"{options.model.posterior}{rank} posterior{' over weights of the' + network if network else ''}"
 
 
 def _count(number: int, what: str) -> str:

@@ -10,6 +10,7 @@ from plait.checkpoint import load, save
 from plait.data import Dataset
 from plait.fit import EarlyStopping, Fit, fit
 from plait.model import BayesianModel
+from plait.objective import Schedule
 from plait.recipes.building import build_model
 from plait.recipes.facts import Facts
 from plait.recipes.keys import run_keys
@@ -45,7 +46,7 @@ def prepare(options: Options) -> Job:
     """Load the data and build the network; whatever is wrong with the options shows here."""
     check_options(options.training)
     dataset = load_data(options.data, counts=options.model.likelihood == "poisson")
-    options, facts = settle(options, len(dataset.train.x)), Facts.of(dataset)
+    options, facts = settle(options, len(dataset.train.x)), Facts.of(dataset, options.data.data)
     if options.training.early_stopping is not None and dataset.validation is None:
         raise ValueError(
             f"`early_stopping` looks at validation data, and {facts.name} has none; set `validation` to 0.1"
@@ -85,7 +86,7 @@ def _build(options: Options, facts: Facts) -> BayesianModel:
     return build_model(options.model, facts, key=run_keys(options.training.seed).model)
 
 
-def _kl_schedule(options: TrainingOptions):
+def _kl_schedule(options: TrainingOptions) -> Schedule:
     return make_kl_schedule(options.kl_schedule, options.kl_weight, options.kl_warmup)
 
 
@@ -97,7 +98,7 @@ def _run(job: Job, folder: RunFolder, progress: bool | None) -> Done:
     patience = options.early_stopping
     found = fit(
         job.bnn,
-        tuple(dataset.train),
+        dataset.train,
         optimizer=optax.adam(optax.cosine_decay_schedule(options.learning_rate, steps)),
         epochs=options.epochs,
         batch_size=options.batch_size,
@@ -105,7 +106,7 @@ def _run(job: Job, folder: RunFolder, progress: bool | None) -> Done:
         kl_schedule=_kl_schedule(options),
         num_samples=options.train_samples,
         clip_norm=options.clip_norm,
-        validation=None if dataset.validation is None else tuple(dataset.validation),
+        validation=dataset.validation,
         # By the likelihood: while the KL is annealed and after, -ELBO at full KL weight is not what is trained for.
         early_stopping=None if patience is None else EarlyStopping(patience, monitor="nll"),
         progress=progress,

@@ -50,7 +50,7 @@ def score(
     """Evaluate a model, and keep its predictions."""
     how: dict[str, Any] = {"key": key, "num_samples": num_samples, "batch_size": batch_size, "progress": progress}
     how["standardizer"] = facts.target_scale
-    evaluation = evaluate(bnn, tuple(pair), dataset_size=facts.num_train, by_sample=by_sample, **how)
+    evaluation = evaluate(bnn, pair, dataset_size=facts.num_train, by_sample=by_sample, **how)
     return Scored(name, pair, evaluation, predict(bnn, pair.x, y=pair.y, **how))
 
 
