@@ -19,16 +19,19 @@ class Datasets(Command):
         from plait.data import available, cache_dir, data_folders
 
         found = available(self.data_dir, check_network=self.check_network)
-        rows = [
-            (
-                *(row.name, row.task, row.title, "yes" if row.present else "no", row.where),
-                " × ".join(map(str, row.input_shape)),
-                f"{row.train:,} / {row.validation:,} / {row.test:,}",
-            )
-            for row in found
-        ]
-        columns = ("name", "task", "what it is", "here", "where", "input", "train / validation / test")
-        print_table(columns, rows, left=5)
+        for heading, present in (("on this machine", True), ("not on this machine", False)):
+            rows = [
+                (
+                    *(row.name, row.task, row.where),
+                    *(" × ".join(map(str, row.input_shape)), f"{row.train:,}", f"{row.test:,}"),
+                )
+                for row in found
+                if row.present == present
+            ]
+            if rows:
+                print(f"{heading}\n")
+                print_table(("name", "task", "where", "input", "train", "test"), rows, left=3)
+                print()
         folders = ", ".join(map(str, data_folders(self.data_dir))) or "none"
-        print(f"\nfolders that were searched: {folders}\ndownloads go to {cache_dir()}")
+        print(f"searched: {folders}\ndownloads go to {cache_dir()}")
         return 0

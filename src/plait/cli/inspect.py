@@ -24,6 +24,8 @@ class Inspect(Command):
         folder = RunFolder.open(self.path)
         bnn = load_model(folder)
         table = weight_table(bnn)
-        print(f"{describe_run(folder, bnn)}\n")
+        for name, value in describe_run(folder, bnn).items():
+            print(f"{name:12}{value}")
+        print()
         print_table(table.columns, table.rows, left=table.left)
         return 0
