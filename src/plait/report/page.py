@@ -1,5 +1,6 @@
 """One HTML file that holds everything: text, tables and pictures. It loads nothing, and follows light and dark."""
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,8 @@ h2 { font-size: 1.15rem; margin: 2.4rem 0 .7rem; padding-bottom: .25rem; border-
 h3 { font-size: 1rem; margin: 0 0 .5rem; }
 p { margin: .4rem 0; max-width: 46rem; }
 .soft, figcaption { color: var(--soft); }
-figure { margin: 0 0 1.2rem; padding: 1rem; background: var(--card); border-radius: 8px; }
+.pictures { display: flex; flex-wrap: wrap; gap: 1.2rem; margin-bottom: 1.2rem; }
+figure { box-sizing: border-box; margin: 0; padding: 1rem; background: var(--card); border-radius: 8px; }
 figure svg { display: block; width: 100%; height: auto; }
 figcaption { font-size: .9rem; margin-top: .5rem; max-width: 46rem; }
 .wide { overflow-x: auto; }
@@ -62,7 +64,7 @@ class Page:
     def html(self) -> str:
         """The whole file."""
         body = "".join(
-            f"<section><h2>{escape(section.title)}</h2>{''.join(map(_element, section.items))}</section>"
+            f"<section><h2>{escape(section.title)}</h2>{_elements(section.items)}</section>"
             for section in self.sections
         )
         return (
@@ -77,6 +79,15 @@ class Page:
         Path(path).write_text(self.html(), encoding="utf-8")
 
 
+def _elements(items: Sequence[Item]) -> str:
+    """All items; pictures that follow each other share a line where they fit."""
+    parts = []
+    for is_picture, group in itertools.groupby(items, lambda item: isinstance(item, Picture)):
+        content = "".join(map(_element, group))
+        parts.append(f'<div class="pictures">{content}</div>' if is_picture else content)
+    return "".join(parts)
+
+
 def _element(item: Item) -> str:
     if isinstance(item, str):
         return f"<p>{escape(item)}</p>"
@@ -84,6 +95,10 @@ def _element(item: Item) -> str:
         return item.html()
     if isinstance(item, Picture):
         caption = f"<figcaption>{escape(item.caption)}</figcaption>"
-        return f"<figure><h3>{escape(item.title)}</h3>{item.svg()}{caption}</figure>"
+        width = item.figure.get_figwidth()
+        return (
+            f'<figure style="flex: 1 1 calc({width:g}in + 2rem)"><h3>{escape(item.title)}</h3>{item.svg()}{caption}'
+            "</figure>"
+        )
     entries = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in item.items())
     return f"<dl>{entries}</dl>"

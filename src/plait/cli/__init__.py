@@ -1,0 +1,1 @@
+"""The command `plait`. Each command is a file; `main` lists them."""
