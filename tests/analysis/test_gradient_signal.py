@@ -1,4 +1,4 @@
-"""Streamed moments and readings equal the direct ones, inside any compiled program, and the gradients pass unchanged."""
+"""Streamed moments and readings equal the direct ones, in any compiled program, and gradients pass unchanged."""
 
 import hypothesis
 import hypothesis.extra.numpy as hnp

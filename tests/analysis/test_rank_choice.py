@@ -29,9 +29,7 @@ def given(tools) -> dict[str, np.ndarray]:
 
 
 @hypothesis.given(st.floats(0, 200))
-@hypothesis.settings(
-    max_examples=12, deadline=None, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
-)
+@hypothesis.settings(max_examples=5, deadline=None)
 def test_the_budget_is_kept_and_no_rank_is_wasted(given: dict[str, np.ndarray], budget: float):
     chosen = fitting_ties(given, budget, max_rank=3)
     loss = sum(ties.loss for ties in chosen.values())
@@ -42,14 +40,14 @@ def test_the_budget_is_kept_and_no_rank_is_wasted(given: dict[str, np.ndarray], 
 
 
 def test_ranks_follow_structure(given: dict[str, np.ndarray]):
-    ranks = {path: ties.rank for path, ties in fitting_ties(given, 0.5).items()}
+    ranks = {path: ties.rank for path, ties in fitting_ties(given, 0.5, max_rank=4).items()}
     assert ranks == {"rank 1": 1, "rank 2": 2, "rank 3": 3}
     assert {ties.rank for ties in equal_ties(given, 0.5).values()} == {3}
-    assert {ties.rank for ties in fitting_ties(given, 1e9).values()} == {1}
+    assert {ties.rank for ties in fitting_ties(given, 1e9, max_rank=2).values()} == {1}
 
 
 def test_without_a_budget_to_spend_all_stay_mean_field(given: dict[str, np.ndarray]):
-    assert fitting_ties(given, 0.0) == {}
+    assert fitting_ties(given, 0.0, max_rank=2) == {}
     assert fitting_ties({"thin": np.zeros((5, 1))}, 10.0) == {}
 
 
@@ -105,7 +103,7 @@ def test_all_families_of_a_compressed_model_are_named(tools):
 
 
 def test_what_cannot_be_chosen_is_said(tools, bnn: plait.BayesianModel, given: dict[str, np.ndarray]):
-    with pytest.raises(ValueError, match="`budget` is a number of nats and must not be negative, got -1"):
+    with pytest.raises(ValueError, match="`budget` bounds a loss and must not be negative, got -1"):
         choose_ranks(bnn, -1.0)
     with pytest.raises(
         ValueError, match=r"no rank up to 2 for all weights has a loss under the budget of 0.1 nats: rank 2 loses"

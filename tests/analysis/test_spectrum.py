@@ -14,7 +14,8 @@ import pytest
 import plait
 from plait.analysis import Spectrum, spectra
 
-MATRICES = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(-1e3, 1e3))
+SHAPES = hnp.array_shapes(min_dims=2, max_dims=2, max_side=6)
+MATRICES = hnp.arrays(np.float64, SHAPES, elements=st.integers(-1000, 1000).map(float))
 
 
 @hypothesis.given(MATRICES)

@@ -153,7 +153,7 @@ def compress(
 
 
 def _least_rank(bnn: BayesianModel, max_rise: float, max_rank: int, score: Score | None) -> Compression:
-    check_budget(max_rise)
+    check_budget(max_rise, "max_rise")
     if score is None:
         raise ValueError("`max_rise` bounds how much a score rises: pass `score=`, a function of a model")
     before, rises = float(score(bnn)), []

@@ -196,4 +196,4 @@ def _when(condition: Array, function: Callable[[T], T], value: T) -> T:
 
 def _wide(leaf: Array) -> Any:
     """Moments of half-precision gradients are kept in single precision."""
-    return jnp.promote_types(leaf.dtype, jnp.float32)
+    return jnp.float32 if jnp.finfo(leaf.dtype).bits < 32 else leaf.dtype

@@ -122,10 +122,10 @@ def tied_families(bnn: BayesianModel, ranks: Mapping[str, int], *, init_scale: f
     return families
 
 
-def check_budget(budget: float) -> None:
+def check_budget(budget: float, name: str = "budget") -> None:
     """Refuse what is no budget."""
     if not budget >= 0:
-        raise ValueError(f"`budget` is a number of nats and must not be negative, got {budget!r}")
+        raise ValueError(f"`{name}` bounds a loss and must not be negative, got {budget!r}")
 
 
 def _options(log_std: np.ndarray, max_rank: int) -> list[Option]:

@@ -18,8 +18,8 @@ zero-sum orthogonal columns a_d of the simplex, products tilted by a_d p_d and a
 
     u_k = u - log k + sum_d a_kd p_d,    v_k = v + sum_d a_kd q_d
 
-and L-BFGS goes on from this start inside the positive matrices. (Clipped singular vectors would put the start on their
-border, where gradients in log space vanish and the refinement stalls.)
+and conjugate gradients go on from this start inside the positive matrices. (Clipped singular vectors would put the
+start on their border, where gradients in log space vanish and the refinement stalls.)
 
 full rank: a product for each column (or row), and nothing is lost.
 """
@@ -156,22 +156,21 @@ def _refined(log_std: np.ndarray, rows: np.ndarray, columns: np.ndarray, iterati
     precision = np.exp(2 * (row_level[:, None] + column_level - log_std))
     constant = -0.5 * np.sum(np.log(precision)) - 0.5 * log_std.size
 
-    def unpack(point: np.ndarray) -> Factors:
-        return point[: rank * fan_in].reshape(rank, fan_in), point[rank * fan_in :].reshape(rank, -1)
-
     def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
-        left, right = (np.exp(side) for side in unpack(point))
+        left, right = np.split(np.exp(point).reshape(rank, -1), [fan_in], axis=1)
         sigma = left.T @ right
         weighted = precision * sigma
         value = 0.5 * np.vdot(weighted, sigma) - np.sum(np.log(sigma)) + constant
         slope = weighted - 1 / sigma
-        gradient = np.concatenate([(left * (right @ slope.T)).ravel(), (right * (left @ slope)).ravel()])
-        return value, gradient
+        gradient = np.concatenate([left * (right @ slope.T), right * (left @ slope)], axis=1)
+        return value, gradient.ravel()
 
-    begin = np.concatenate([(rows - row_level).ravel(), (columns - column_level).ravel()])
-    options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20, "ftol": 1e-12, "gtol": 1e-9}
+    begin = np.concatenate([rows - row_level, columns - column_level], axis=1).ravel()
+    options = {"maxiter": iterations, "gtol": 1e-9}
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        found = minimize(loss, begin, jac=True, method="L-BFGS-B", options=options)
+        # Not L-BFGS-B, as good and usually as fast: its small matrices are handed to threads, which wait for one
+        # another where cores are shared.
+        found = minimize(loss, begin, jac=True, method="CG", options=options)
         better = np.all(np.isfinite(found.x)) and found.fun <= loss(begin)[0]
-    left, right = unpack(found.x if better else begin)
+    left, right = np.split((found.x if better else begin).reshape(rank, -1), [fan_in], axis=1)
     return left + row_level, right + column_level

@@ -27,6 +27,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from plait._table import Table
+from plait.analysis.low_rank import check_rank
 from plait.analysis.rank_choice import MAX_RANK, fitting_ties, saves
 from plait.analysis.tie import Ties, tie
 from plait.checkpoint.tensors_file import DTYPES, Tensor, read_tensors, write_tensors
@@ -113,6 +114,8 @@ def compress_file(
         _check_choice("output_axis", output_axis, OutputAxis)
     if (rank is None) == (budget is None):
         raise ValueError("say how far to compress by exactly one of `rank` and `budget`")
+    if rank is not None:
+        check_rank(rank)
     header, tensors = read_tensors(Path(source))
     if ENTRY in header:
         raise ValueError(f"{source} is compressed already; `decompress_file` restores it")

@@ -22,16 +22,16 @@ def std_heat_maps(approximations: Sequence[StdApproximations]) -> Figure:
         low, high = np.quantile(each.std, (0.005, 0.995))
         shown = [("as trained", each.std)]
         shown += [(f"rank {k}, error {100 * each.relative_error(k):.1f} %", each.by_rank[k]) for k in each.by_rank]
-        colours = ScalarMappable(Normalize(low, high), "viridis")
+        norm = Normalize(low, high)
         for axis in line[len(shown) :]:
             axis.set_visible(False)
         for axis, (title, matrix) in zip(line, shown, strict=False):
-            axis.imshow(matrix, cmap=colours.cmap, norm=colours.norm, aspect="auto", interpolation="nearest")
+            axis.imshow(matrix, cmap="viridis", norm=norm, aspect="auto", interpolation="nearest")
             axis.set_title(title, fontsize=8.5)
             axis.grid(visible=False)
             axis.set_xticks([])
             axis.set_yticks([])
         line[0].set_ylabel(f"{each.path}\n{each.std.shape[0]} × {each.std.shape[1]}")
-        bar = figure.colorbar(colours, ax=line, pad=0.01, aspect=14, label="standard deviation")
+        bar = figure.colorbar(ScalarMappable(norm, "viridis"), ax=line, pad=0.01, aspect=14, label="standard deviation")
         bar.ax.tick_params(labelsize=7)
     return figure
