@@ -127,7 +127,7 @@ def test_one_way_to_say_how_far(bnn: plait.BayesianModel, options):
 def test_what_makes_no_sense_is_refused(tools, bnn: plait.BayesianModel):
     with pytest.raises(ValueError, match="`max_rise` bounds how much a score rises: pass `score=`"):
         compress(bnn, max_rise=0.1)
-    with pytest.raises(ValueError, match="`max_rise` bounds a loss and must not be negative, got -0.1"):
+    with pytest.raises(ValueError, match="`max_rise` bounds a loss and must not be negative"):
         compress(bnn, max_rise=-0.1, score=lambda model: 0.0)
     with pytest.raises(ValueError, match="`rank`: the pattern 'head' matches no weight"):
         compress(bnn, {"head": 1})
