@@ -124,7 +124,7 @@ def test_foreign_files_are_refused(tmp_path, build_model):
     save_file({"w": np.ones(3, np.float32)}, tmp_path / "other")
     with pytest.raises(ValueError, match=r"not written by `plait.save`.*its format is 'not given', expected 'plait"):
         plait.load(tmp_path / "other", like=build_model())
-    with pytest.raises(ValueError, match=r"is a folder; `plait.load` reads a file"):
+    with pytest.raises(ValueError, match=r"is a folder; give the name of a file"):
         plait.load(tmp_path, like=build_model())
     with pytest.raises(FileNotFoundError, match="nowhere"):
         plait.load(tmp_path / "nowhere", like=build_model())

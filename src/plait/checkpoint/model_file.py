@@ -9,38 +9,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from plait.checkpoint.arrays import arrays_of, differences, key_kinds, kinds_of, numbers_of, shorten, with_arrays
-from plait.checkpoint.atomic import write_whole
 from plait.checkpoint.likelihood_entry import describe, rebuild
+from plait.checkpoint.tensors_file import DTYPES, Tensor, read_tensors, write_tensors
 from plait.model import BayesianModel
 
 FORMAT = "plait model 1"
-DTYPES: dict[str, Any] = {
-    "BOOL": np.bool_,
-    "F16": np.float16,
-    "BF16": jnp.bfloat16,
-    "F32": np.float32,
-    "F64": np.float64,
-    "I8": np.int8,
-    "I16": np.int16,
-    "I32": np.int32,
-    "I64": np.int64,
-    "U8": np.uint8,
-    "U16": np.uint16,
-    "U32": np.uint32,
-    "U64": np.uint64,
-}
-"""By the names of the format."""
 
 
 def save(path: str | os.PathLike[str], bnn: BayesianModel) -> None:
     """Write a model to a file, whole or not at all; a file that was there before is replaced."""
-    from safetensors.numpy import save as serialise
-
-    arrays = {name: np.asarray(array, order="C") for name, array in arrays_of(bnn).items()}
+    arrays = {name: np.asarray(array) for name, array in arrays_of(bnn).items()}
     known = {np.dtype(dtype) for dtype in DTYPES.values()}
     unknown = {name: array.dtype.name for name, array in arrays.items() if array.dtype not in known}
     if unknown:
@@ -53,7 +34,7 @@ def save(path: str | os.PathLike[str], bnn: BayesianModel) -> None:
         "keys": json.dumps(key_kinds(bnn)),
         "likelihood": json.dumps(describe(bnn.likelihood)),
     }
-    write_whole(Path(path), serialise(arrays, metadata=header))
+    write_tensors(Path(path), header, {name: Tensor.of(array) for name, array in arrays.items()})
 
 
 def load(path: str | os.PathLike[str], *, like: BayesianModel) -> BayesianModel:
@@ -83,22 +64,10 @@ def _describe_weight(row: Any) -> str:
 
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
-    from safetensors import SafetensorError, deserialize
-
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; `plait.load` reads a file that `plait.save` wrote")
-    content = path.read_bytes()
-    try:
-        tensors = dict(deserialize(content))
-    except SafetensorError as error:
-        raise ValueError(f"{path} is not a whole safetensors file ({error}): it is foreign or was cut off") from error
-    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")]).get("__metadata__", {})
+    header, tensors = read_tensors(path)
     if header.get("format") != FORMAT:
         raise ValueError(
             f"{path} was not written by `plait.save`, or by another version of it: its format is "
             f"{header.get('format', 'not given')!r}, expected {FORMAT!r}"
         )
-    return header, {
-        name: np.frombuffer(tensor["data"], DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
-        for name, tensor in tensors.items()
-    }
+    return header, {name: tensor.array() for name, tensor in tensors.items()}

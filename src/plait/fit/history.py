@@ -3,7 +3,6 @@
 A column is an array [rows], or [rows, replicas] where several models were trained at once.
 """
 
-import csv
 import json
 import math
 import os
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from plait._table import write_csv
 
 Row = dict[str, Any]
 """Numbers by name; a list of them for each replica."""
@@ -45,12 +46,7 @@ class History:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """One line for each row, or for each row and replica."""
-        lines = [line for row in self.rows for line in _by_replica(row)]
-        names = list(dict.fromkeys(name for line in lines for name in line))
-        with Path(path).open("w", newline="") as file:
-            writer = csv.DictWriter(file, names)
-            writer.writeheader()
-            writer.writerows(lines)
+        write_csv(path, [line for row in self.rows for line in _by_replica(row)])
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """A list of rows; numbers that are not finite become null."""

@@ -1,6 +1,6 @@
 """Independent Gaussians: q(W) = prod_ij N(M_ij, sigma_ij^2), sigma = exp(rho) or softplus(rho)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import equinox as eqx
@@ -61,6 +61,10 @@ class MeanFieldPosterior(Posterior):
     def entropy(self) -> Scalar:
         return jnp.sum(self.log_std) + 0.5 * LOG_2_PI_E * self.mean.size
 
+    def with_std(self, std: Array) -> "MeanFieldPosterior":
+        """The same means with other standard deviations."""
+        return replace(self, unconstrained=unconstrain(std, self.transform).astype(self.unconstrained.dtype))
+
     def windowed(self, view: WeightView) -> Posterior | None:
         cut = view.cut
         layout = view_layout(view)
@@ -69,6 +73,11 @@ class MeanFieldPosterior(Posterior):
     @property
     def num_params(self) -> int:
         return 2 * self.mean.size
+
+
+def unconstrain(std: Array, transform: Transform) -> Array:
+    """rho for standard deviations."""
+    return jnp.log(std) if transform == "exp" else inverse_softplus(std)
 
 
 @dataclass(frozen=True)
@@ -89,8 +98,7 @@ class MeanField(Family):
     def initialise(self, weight: Array, layout: Layout, *, key: PRNGKey) -> Posterior:
         noise = jnp.clip(jitter(key, weight.shape, self.init_spread, weight.dtype), -0.9, 0.9)
         std = self.init_scale * (1 + noise)
-        rho = jnp.log(std) if self.transform == "exp" else inverse_softplus(std)
-        return MeanFieldPosterior(weight, rho, layout, self.transform, self.max_scale)
+        return MeanFieldPosterior(weight, unconstrain(std, self.transform), layout, self.transform, self.max_scale)
 
     def describe(self) -> str:
         return "MeanField"

@@ -1,5 +1,6 @@
 """Pictures of a training run and of predictions, and a page that holds them."""
 
+from plait._table import Table as Table
 from plait.report.comparison import comparison as comparison
 from plait.report.images import image_grid as image_grid
 from plait.report.learning_curves import learning_curves as learning_curves
@@ -10,5 +11,6 @@ from plait.report.regression import bands as bands
 from plait.report.regression import predicted_and_true as predicted_and_true
 from plait.report.reliability import reliability_diagram as reliability_diagram
 from plait.report.site_table import site_table as site_table
-from plait.report.table import Table as Table
+from plait.report.spectra import spectra_plot as spectra_plot
+from plait.report.std_heat_maps import std_heat_maps as std_heat_maps
 from plait.report.uncertainty import uncertainty_histograms as uncertainty_histograms

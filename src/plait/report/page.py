@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from plait._table import Table
 from plait.report.picture import Picture
-from plait.report.table import Table
 
 CSS = """
 :root {

@@ -1,7 +1,7 @@
 """The site table of a model as a table for a page."""
 
+from plait._table import Table
 from plait.model import BayesianModel
-from plait.report.table import Table
 
 COLUMNS = ("weight", "kind", "posterior", "prior", "KL", "estimator", "note", "shape", "fan", "numbers")
 

@@ -1,8 +1,12 @@
-"""A small table of text, for a terminal, a page of documentation and an HTML page alike."""
+"""A small table of text, for a terminal, a page of documentation and an HTML page alike; and rows as a CSV file."""
 
-from collections.abc import Sequence
+import csv
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -50,3 +54,12 @@ class Table:
     def _cell(self, tag: str, index: int, text: str) -> str:
         align = "" if index < self.left else ' class="number"'
         return f"<{tag}{align}>{escape(text)}</{tag}>"
+
+
+def write_csv(path: str | os.PathLike[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """A line for each row, a column for each name in any of them."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with Path(path).open("w", newline="") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(rows)
