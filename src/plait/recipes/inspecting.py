@@ -5,9 +5,9 @@ from typing import Any
 import equinox as eqx
 import jax
 
+from plait._table import Table
 from plait.model import BayesianModel, SiteRow
 from plait.recipes.run_folder import RunFolder
-from plait.report.table import Table
 
 TEXT = ("weight", "kind", "posterior", "prior", "KL", "estimator", "note")
 NUMBERS = ("shape", "numbers", "bytes")
