@@ -1,5 +1,6 @@
 """Independent Gaussians: q(W) = prod_ij N(M_ij, sigma_ij^2), sigma = exp(rho) or softplus(rho)."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -40,12 +41,12 @@ class MeanFieldPosterior(Posterior):
 
     @property
     def log_std(self) -> Array:
-        if self.transform == "exp" and self.max_scale is None:
-            return self.unconstrained
-        # softplus(rho) underflows for very negative rho, where its logarithm is rho.
-        low = self.unconstrained < -20
-        value = jnp.log(jnp.where(low, 1, self.std))
-        return jnp.where(low & (self.transform == "softplus"), self.unconstrained, value)
+        log_std = self.unconstrained
+        if self.transform == "softplus":
+            # softplus(rho) underflows for very negative rho, where its logarithm is rho.
+            low = self.unconstrained < -20
+            log_std = jnp.where(low, log_std, jnp.log(jax.nn.softplus(jnp.where(low, 0, log_std))))
+        return log_std if self.max_scale is None else jnp.minimum(log_std, math.log(self.max_scale))
 
     @property
     def variance(self) -> Array:
