@@ -40,7 +40,7 @@ def test_every_option_has_a_help_text(name, capsys):
     assert blocks or name == "inspect"
     for block in blocks:
         # A sentence, after the values that the option takes and before its default.
-        assert re.search(r"[A-Z][a-z].*[.]", block.split("(default")[0], re.DOTALL), block
+        assert re.search(r"[A-Z][a-z ].*[.]", block.split("(default")[0], re.DOTALL), block
 
 
 @pytest.mark.parametrize("argv", [[], ["tran"], ["train", "--epochs", "many"], ["train", "--nonsense"], ["predict"]])
