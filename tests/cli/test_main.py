@@ -23,6 +23,17 @@ def test_python_m_plait_runs_and_says_what_is_wrong(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_reader_that_has_seen_enough_is_no_error():
+    environment = os.environ | {"PYTHONPATH": str(Path(plait.__file__).parents[1])}
+    command = [sys.executable, "-m", "plait", "datasets"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 1
+
+
 def test_help_names_every_command(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--help"])
