@@ -1,9 +1,12 @@
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import plait
 import plait.recipes.running
 from plait.cli.main import COMMANDS, main
 from plait.fit import NonFiniteLoss
@@ -11,12 +14,24 @@ from plait.fit import NonFiniteLoss
 
 def test_python_m_plait_runs_and_says_what_is_wrong(tmp_path):
     command = [sys.executable, "-m", "plait", "train", "--data", "digit"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=os.environ, check=False)
+    environment = os.environ | {"PYTHONPATH": str(Path(plait.__file__).parents[1])}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 2
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
     assert line.startswith("plait train: unknown data set 'digit' (did you mean 'digits'?)")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    environment = os.environ | {"PYTHONPATH": str(Path(plait.__file__).parents[1])}
+    command = [sys.executable, "-m", "plait", "datasets"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 1
 
 
 def test_help_names_every_command(capsys):
@@ -31,16 +46,12 @@ def test_help_names_every_command(capsys):
 def test_every_option_has_a_help_text(name, capsys):
     with pytest.raises(SystemExit):
         main([name, "--help"])
-    lines = [line.strip("│ ") for line in capsys.readouterr().out.splitlines()]
-    options = [index for index, line in enumerate(lines) if line.startswith("--")]
-    assert options
-    for index in options:
-        # The text stands beside a short option, else below it.
-        following = next(
-            line for line in lines[index:] if not line.startswith(("--", "matrix-normal", "point}")) or "  " in line
-        )
-        assert following, lines[index]
-        assert not following.startswith("(default"), lines[index]
+    shown = "\n".join(line.strip("│ ") for line in capsys.readouterr().out.splitlines())
+    blocks = re.split(r"^(?=--[a-z])", shown, flags=re.MULTILINE)[1:]
+    assert blocks or name == "inspect"
+    for block in blocks:
+        # A sentence, after the values that the option takes and before its default.
+        assert re.search(r"[A-Z][a-z ].*[.]", block.split("(default")[0], re.DOTALL), block
 
 
 @pytest.mark.parametrize("argv", [[], ["tran"], ["train", "--epochs", "many"], ["train", "--nonsense"], ["predict"]])

@@ -64,7 +64,7 @@ NEGATIVE = "a,target\n" + "".join(f"{row},{row % 3 - 1}\n" for row in range(30))
         (["--data", "nan.csv", "--target", "c"], "nan.csv has no column 'c'"),
         (["--data", "nan.csv"], "1 values of column 'b' are missing or NaN, the first in row 2"),
         (["--data", "negative.csv", "--task", "classification"], "class labels count from 0, got values from -1 to 1"),
-        (["--data", "labels.npz"], "y must be labels in 0..1"),
+        (["--data", "labels.npz", "--task", "classification"], "class labels are whole numbers or text, got 0.5"),
         (["--batch-size", "5000"], "--batch-size 5000 is larger than the data, which has 1257 training examples"),
         (["--samples", "0"], "--samples must be at least 1, got 0"),
         (["--train-samples", "0"], "--train-samples must be at least 1, got 0"),
@@ -84,8 +84,7 @@ def test_bad_input_is_one_line_and_writes_nothing(argv, message, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "nan.csv").write_text(NAN)
     (tmp_path / "negative.csv").write_text(NEGATIVE)
-    x, y = np.zeros((4, 2)), np.asarray([0, 1, 0, 1])
-    np.savez(tmp_path / "labels.npz", x_train=x, y_train=y, x_test=x, y_test=y + 1)
+    np.savez(tmp_path / "labels.npz", x=np.zeros((4, 2)), y=np.asarray([0, 0.5, 1, 2]))
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "mine").write_text("mine")
     before = files(tmp_path)

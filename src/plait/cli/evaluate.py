@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -12,7 +13,7 @@ from plait.cli.command import Command
 class Evaluate(Command):
     """Score a run: on its own test data, where metrics.json and report.html are written anew, or on other data."""
 
-    path: tyro.conf.Positional[Path]
+    folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
     """The folder of the run."""
     data: str | None = None
     """Other data with targets: a set's name (its test part) or a .csv or .npz file (all of it). The numbers go to
@@ -34,7 +35,7 @@ class Evaluate(Command):
         from plait.recipes.evaluating import evaluate_run
 
         found = evaluate_run(
-            self.path,
+            self.folder,
             self.data,
             data_dir=self.data_dir,
             out_of_distribution=self.out_of_distribution,

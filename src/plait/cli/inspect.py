@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -12,7 +13,7 @@ from plait.cli.command import Command
 class Inspect(Command):
     """Show what a run consists of: each weight, its posterior and prior, and how many numbers and bytes it takes."""
 
-    path: tyro.conf.Positional[Path]
+    folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
     """The folder of the run."""
 
     def run(self) -> int:
@@ -21,7 +22,7 @@ class Inspect(Command):
         from plait.recipes.run_folder import RunFolder
         from plait.recipes.running import load_model
 
-        folder = RunFolder.open(self.path)
+        folder = RunFolder.open(self.folder)
         bnn = load_model(folder)
         table = weight_table(bnn)
         for name, value in describe_run(folder, bnn).items():

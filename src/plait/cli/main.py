@@ -34,7 +34,17 @@ FAILED, WRONG, STOPPED = 1, 2, 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the result is the exit code."""
-    command = _parse(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(_parse(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Whoever read the output has seen enough (`| head`); there is nowhere to write what is left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def _run(command: Command) -> int:
     name = next(name for name, kind in COMMANDS.items() if isinstance(command, kind))
     try:
         return command.run()
@@ -42,9 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"plait {name}: stopped by Ctrl-C", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
-        # Whoever read the output has seen enough (`| head`); there is nowhere to write what is left.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        raise
     except NonFiniteLoss as error:
         print(f"plait {name}: {error}", file=sys.stderr)
         return FAILED

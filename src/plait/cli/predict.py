@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -12,11 +13,11 @@ from plait.cli.command import Command
 class Predict(Command):
     """Predict for the inputs in a file, and write what is expected and how uncertain that is."""
 
-    path: tyro.conf.Positional[Path]
+    folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
     """The folder of the run."""
-    source: tyro.conf.Positional[Path]
+    inputs: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="INPUT")]
     """The inputs: a .csv with the columns of the training data (others are left out), or an .npz with an array x."""
-    target: tyro.conf.Positional[Path]
+    output: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUTPUT")]
     """The .csv or .npz file to write. For classes: predicted, confidence, the probability of each, entropy and mutual
     information in nats. For numbers: mean, std, the variances it is made of, aleatoric (of targets) and epistemic (of
     not knowing the weights), and quantiles."""
@@ -33,14 +34,14 @@ class Predict(Command):
         from plait.recipes.predicting import predict_file
 
         columns = predict_file(
-            self.path,
-            self.source,
-            self.target,
+            self.folder,
+            self.inputs,
+            self.output,
             num_samples=self.samples,
             batch_size=self.batch_size,
             quantiles=self.quantiles,
             overwrite=self.overwrite,
         )
         rows = len(next(iter(columns.values())))
-        print(f"{rows:,} predictions in {self.target}: {', '.join(columns)}")
+        print(f"{rows:,} predictions in {self.output}: {', '.join(columns)}")
         return 0

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -12,7 +13,7 @@ from plait.cli.command import Command
 class Reproduce(Command):
     """Repeat an experiment of a paper and show its numbers beside ours; without a name, list what there is."""
 
-    name: tyro.conf.Positional[str | None] = None
+    name: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="NAME")] = None
     """The study."""
     output: Path | None = None
     """The folder to write, or to go on in; by default results/NAME."""

@@ -9,7 +9,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: 
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
         table.add_column(column, justify="left" if index < left else "right", overflow="fold")
     for row in rows:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from plait.data.dataset import Task
 from plait.model.bayesianize import EstimatorName
 from plait.recipes.kl_schedules import KLScheduleName
 from plait.recipes.networks import ActivationName, NetworkName
@@ -34,7 +33,7 @@ class DataOptions:
     """Own files: the column, or the array of an npz, to predict."""
     features: tuple[str, ...] | None = None
     """Own csv files: the columns to predict from; by default all but the target."""
-    task: Task | None = None
+    task: Literal["classification", "binary", "regression"] | None = None
     """Own files: what kind of target it is, where its values mislead. Whole numbers from 0 and text are classes."""
     validation: float | None = None
     """The part of the training data to look at in training, below 1; by default what is usual with the data."""
@@ -57,14 +56,13 @@ class ModelOptions:
     posterior: PosteriorName = "tied"
     """The family of the posterior over each layer's weights; point is a plain network."""
     rank: int | None = None
-    """k of a tied or low-rank posterior; by default 2."""
+    """The k of a tied or low-rank posterior; by default 2."""
     components: int | None = None
     """Mixture components of a rank-1 posterior; by default 4."""
     init_scale: float | None = None
     """Standard deviation that the posterior starts with; by default 0.01."""
     prior: PriorName | None = None
-    """The prior over weights; by default a normal whose scale is learned for each layer, for rank-1 a normal around 1
-    (or a Cauchy) over its factors."""
+    """The prior over weights; by default a normal with a learned scale a layer, for rank-1 one over its factors."""
     prior_scale: float | None = None
     """Standard deviation of the prior, where it has one to choose."""
     estimator: EstimatorName | None = None
@@ -72,8 +70,7 @@ class ModelOptions:
     likelihood: LikelihoodName | None = None
     """Of targets given outputs; by default categorical, bernoulli or gaussian, as the targets are."""
     noise: float | Literal["learned", "predicted"] = "learned"
-    """Standard deviation of Gaussian targets in their own units, or whether to learn one or have the network predict
-    it for each input."""
+    """Standard deviation of Gaussian targets, in their units; learned; or predicted by the network, input by input."""
 
 
 @dataclass(frozen=True)
