@@ -24,7 +24,7 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 cache = os.environ.get("JAX_COMPILATION_CACHE_DIR", str(pathlib.Path(__file__).parents[1] / ".cache" / "jax"))
 jax.config.update("jax_compilation_cache_dir", cache)
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.01)
 
 SEED = int(os.environ.get("PLAIT_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
 if "PYTEST_XDIST_TESTRUNUID" in os.environ and "PLAIT_TEST_SEED" not in os.environ:
