@@ -43,7 +43,9 @@ from plait.predict import Predictive as Predictive
 from plait.predict import evaluate as evaluate
 from plait.predict import out_of_distribution as out_of_distribution
 from plait.predict import predict as predict
+from plait.prior import ARD as ARD
 from plait.prior import Cauchy as Cauchy
+from plait.prior import GroupARD as GroupARD
 from plait.prior import HeNormal as HeNormal
 from plait.prior import LearnedNormal as LearnedNormal
 from plait.prior import Normal as Normal

@@ -31,6 +31,14 @@ FAMILIES: dict[str, plait.Family] = {
     "rank-one-rows": plait.RankOne(1, sides="rows", dropout_rate=0.05, clip=None),
 }
 
+COLLAPSED: dict[str, plait.prior.Prior] = {
+    "ard": plait.ARD(),
+    "group-ard": plait.GroupARD(),
+    "group-ard-rows": plait.GroupARD(columns=False),
+    "group-ard-columns": plait.GroupARD(rows=False),
+}
+"""Priors whose variances are fitted to the posterior."""
+
 ESTIMATORS = ("mean", "weights", "local", "flipout", "per_example")
 
 

@@ -136,6 +136,7 @@ def _bind_priors(
     priors: dict[str, Prior] = {}
     names: dict[str, str] = {}
     marginals = {path: marginal for joint in joints for path, marginal in joint.marginals().items()}
+    has_matrices = any(not row.layout.is_vector for row in rows)
     for row in rows:
         path = row.path
         parts = [part for _, part in posteriors[path].parts()] if path in posteriors else [marginals[path]]
@@ -145,6 +146,8 @@ def _bind_priors(
         asked = _default_prior(_family(families, row)) if given is None else given
         if not isinstance(asked, Prior):
             raise TypeError(f"`prior` for {path!r} must be a prior such as plait.Normal(0.2), got {asked!r}")
+        if row.layout.is_vector and choice.is_one_for_all and has_matrices:
+            asked = asked.for_vectors()
         bound = asked.bind(weights[path], row.layout)
         for part in parts:
             bound.check(part)

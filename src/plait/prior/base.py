@@ -29,6 +29,10 @@ class Prior(eqx.Module):
         del weight, layout
         return self
 
+    def for_vectors(self) -> "Prior":
+        """What weights without a fan-in side get, where a model is given one prior for all its weights."""
+        return self
+
     @abstractmethod
     def log_prob(self, weight: Array) -> Scalar:
         """log p(W) in nats."""
@@ -68,6 +72,15 @@ class Prior(eqx.Module):
     def describe(self) -> str:
         """How the site table names it."""
         return type(self).__name__
+
+
+def check_moments(prior: Prior, posterior: Any) -> None:
+    """Refuse a posterior whose variance is infinite."""
+    if not posterior.has_moments:
+        raise ValueError(
+            f"KL({type(posterior).__name__} || {type(prior).__name__}) is infinite: a posterior without moments "
+            "needs a heavy-tailed prior such as `plait.Cauchy(scale)`"
+        )
 
 
 def check_positive(value: Any, name: str, owner: str) -> None:

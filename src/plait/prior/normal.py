@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from plait._typing import Array, Scalar
-from plait.prior.base import Prior, check_positive
+from plait.prior.base import Prior, check_moments, check_positive
 from plait.site.layout import Layout
 
 HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
@@ -55,11 +55,7 @@ class SphericalNormal(Prior):
         return mean.size * (_average(log_scale) + HALF_LOG_2_PI) + 0.5 * second
 
     def check(self, posterior: Any) -> None:
-        if not posterior.has_moments:
-            raise ValueError(
-                f"KL({type(posterior).__name__} || {type(self).__name__}) is infinite: a posterior without moments "
-                "needs a heavy-tailed prior such as `plait.Cauchy(scale)`"
-            )
+        check_moments(self, posterior)
         for name, shape in (("mean", jnp.shape(self.mean)), ("scale", jnp.shape(self.log_scale()))):
             if shape not in ((), posterior.mean.shape):
                 raise ValueError(

@@ -125,6 +125,11 @@ class Layout:
         sizes = tuple(atom.size if atom in along else 1 for atom in self.atoms)
         return values.reshape(values.shape[:-1] + sizes)
 
+    def pool(self, tensor: Array, keep: tuple[Atom, ...]) -> Array:
+        """Sums of [*shape] over all atoms but those to keep, broadcastable against the refined tensor."""
+        summed = tuple(i for i, atom in enumerate(self.atoms) if atom not in keep)
+        return jnp.sum(self.refine(tensor), axis=summed, keepdims=True)
+
     def fold(self, refined: Array) -> Array:
         """[..., *atom sizes] to [..., *shape]."""
         lead = refined.ndim - len(self.atoms)
