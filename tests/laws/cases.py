@@ -24,6 +24,7 @@ FAMILIES: dict[str, plait.Family] = {
     "matrix-normal-householder": plait.MatrixNormal("householder", "householder", SCALE),
     "matrix-normal-mixed": plait.MatrixNormal("cholesky", "diagonal", SCALE),
     "matrix-normal-plus-diagonal": plait.MatrixNormalPlusDiagonal("cholesky", "cholesky", SCALE),
+    "matrix-normal-plus-diagonal-rows": plait.MatrixNormalPlusDiagonal("householder", "cholesky", SCALE, bound="rows"),
     "matrix-normal-plus-product": plait.MatrixNormalPlusDiagonal("diagonal", "cholesky", SCALE, diagonal="product"),
     "low-rank": plait.LowRank(2, SCALE),
     "full": plait.FullCovariance(SCALE),

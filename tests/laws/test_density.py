@@ -71,7 +71,7 @@ def test_the_entropy_is_exact_or_a_lower_bound(family: str, key: jax.Array):
         np.testing.assert_allclose(value.entropy(), dense, rtol=1e-6, atol=round_off(value.covariance()))
     else:
         assert value.entropy() <= dense + 1e-4
-        # Minkowski's bound is no worse than either term alone.
+        # No bound is worse than either term alone.
         assert value.entropy() >= value.kronecker.entropy() - 1e-4
 
 

@@ -14,6 +14,7 @@ from plait.model.adapter import Skeleton, adapt
 from plait.model.bayesian_model import BayesianModel, batch_size
 from plait.model.patterns import Choice
 from plait.model.site_table import SiteRow, site_rows
+from plait.model.traced_inputs import TracedInputs
 from plait.posterior import Family, JointFamily, JointPosterior, Point, Posterior, RankOne, Tied
 from plait.prior import Cauchy, HeNormal, LearnedNormal, Normal, Prior
 from plait.trace import Program, discover, trace
@@ -79,7 +80,8 @@ def bayesianize(
                 num_params=value.num_params if value is not None else 0,
             )
         )
-    return BayesianModel(posteriors, joints, priors, skeleton, tuple(table), tuple(names.items()))
+    traced = TracedInputs.of((x, args, kwargs))
+    return BayesianModel(posteriors, joints, priors, skeleton, tuple(table), tuple(names.items()), traced)
 
 
 def _trace(skeleton: Skeleton, weights: dict[str, Array], x: PyTree, args: Any, kwargs: Any) -> Program:

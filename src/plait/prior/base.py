@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from plait._compat import Tracer
 from plait._typing import Array, PRNGKey, Scalar
 from plait.posterior.base import Posterior
-from plait.site.layout import Layout
+from plait.site.layout import Kept, Layout
 
 Route = Literal["exact", "bound", "Monte Carlo"]
 
@@ -31,6 +31,11 @@ class Prior(eqx.Module):
 
     def for_vectors(self) -> "Prior":
         """What weights without a fan-in side get, where a model is given one prior for all its weights."""
+        return self
+
+    def restricted(self, kept: Kept) -> "Prior":
+        """The prior of the entries kept on each axis of a weight it is bound to."""
+        del kept
         return self
 
     @abstractmethod

@@ -20,12 +20,13 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from plait._typing import Array, Scalar
 from plait.prior.ard import second_moment
 from plait.prior.base import Prior, check_moments
 from plait.prior.normal import HALF_LOG_2_PI, HeNormal, Normal
-from plait.site.layout import Atom, Layout
+from plait.site.layout import Atom, Kept, Layout
 
 ITERATIONS = 20
 """Alternating updates: within rounding of the minimum unless the second moments spread over many orders of magnitude in
@@ -76,6 +77,20 @@ class GroupARD(Prior):
 
     def for_vectors(self) -> Prior:
         return HeNormal()
+
+    def restricted(self, kept: Kept) -> Prior:
+        layout = self._bound()
+        # An atom that is not a whole axis is kept whole.
+        index = [
+            kept[atom.axis] if atom.size == layout.shape[atom.axis] else np.arange(atom.size) for atom in layout.atoms
+        ]
+
+        def cut(side: Array | None) -> Array | None:
+            if side is None:
+                return None
+            return side[np.ix_(*(i if size > 1 else [0] for i, size in zip(index, side.shape, strict=True)))]
+
+        return self._with(layout.restricted(kept), cut(self.row_log_precision), cut(self.column_log_precision))
 
     def _row_atoms(self, layout: Layout) -> tuple[Atom, ...]:
         # The rows of a lookup are picked, not summed over: it has no channels, only rows.
