@@ -5,6 +5,7 @@ from plait import linalg as linalg
 from plait import posterior as posterior
 from plait import prior as prior
 from plait import site as site
+from plait import sparsity as sparsity
 from plait.checkpoint import load as load
 from plait.checkpoint import save as save
 from plait.fit import EarlyStopping as EarlyStopping
@@ -50,3 +51,8 @@ from plait.prior import HeNormal as HeNormal
 from plait.prior import LearnedNormal as LearnedNormal
 from plait.prior import Normal as Normal
 from plait.prior import ScaleMixture as ScaleMixture
+from plait.sparsity import Budget as Budget
+from plait.sparsity import LogAlpha as LogAlpha
+from plait.sparsity import SignalToNoise as SignalToNoise
+from plait.sparsity import shrink as shrink
+from plait.sparsity import sparsify as sparsify

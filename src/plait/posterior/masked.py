@@ -10,7 +10,6 @@ import numpy as np
 
 from plait._typing import Array, PRNGKey, Scalar
 from plait.posterior.base import Posterior
-from plait.posterior.point import PointPosterior
 from plait.site.base import Site
 from plait.site.layout import Kept, Layout
 from plait.site.view import WeightView
@@ -46,8 +45,7 @@ class MaskedPosterior(Posterior):
         return self.weight.independent
 
     def local_refusal(self, groups: int) -> str | None:
-        # A mask destroys the structure that makes a draw of correlated entries cheap.
-        return self.weight.local_refusal(groups) if self.independent else "its entries are correlated and masked"
+        return self.weight.local_refusal(groups) if self.independent else None
 
     @property
     def variance(self) -> Array:
@@ -71,10 +69,15 @@ class MaskedPosterior(Posterior):
     def parts(self) -> list[tuple[float, Posterior]]:
         return self.weight.parts()
 
+    @property
+    def independent_outputs(self) -> bool:
+        return self.independent
+
     def output_noise(self, site: Site, x: Array, key: PRNGKey) -> Array:
-        if isinstance(self.weight, PointPosterior):
-            return self.weight.output_noise(site, x, key)
-        return super().output_noise(site, x, key)
+        if self.independent:
+            return super().output_noise(site, x, key)
+        # A mask destroys the structure that makes noise of each application cheap: one weight serves them all.
+        return site.linear(x, self.sample(key) - self.mean)
 
     def windowed(self, view: WeightView) -> Posterior | None:
         weight = self.weight.windowed(view)

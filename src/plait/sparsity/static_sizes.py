@@ -4,7 +4,6 @@
 of your own remembers is found out by running the smaller model: see `plait.shrink`.
 """
 
-import copy
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -54,19 +53,23 @@ def update_sizes(model: Any) -> Any:
             if isinstance(node, nnx.Module):
                 _set(node, NNX.get(type(node).__name__, {}))
         return model
-    return _rebuilt(model)
+    return _in_layers(model)
 
 
-def _rebuilt(node: Any) -> Any:
+def _in_layers(tree: Any) -> Any:
+    """A tree with the layers in it rebuilt."""
+    return jax.tree.map(lambda leaf: _rebuilt(leaf) if _is_layer(leaf) else leaf, tree, is_leaf=_is_layer)
+
+
+def _rebuilt(layer: eqx.Module) -> eqx.Module:
     """A copy, inner layers first; sizes are static fields of frozen objects."""
-    inner = jax.tree.map(lambda leaf: _rebuilt(leaf), node, is_leaf=lambda leaf: leaf is not node and _is_layer(leaf))
-    if not _is_layer(node):
-        return inner
-    inner = copy.copy(inner)
+    new = object.__new__(type(layer))
+    for name, value in vars(layer).items():
+        object.__setattr__(new, name, _in_layers(value))
     for kind, sizes in EQUINOX.items():
-        if isinstance(node, kind):
-            _set(inner, sizes)
-    return inner
+        if isinstance(layer, kind):
+            _set(new, sizes)
+    return new
 
 
 def _is_layer(value: Any) -> bool:

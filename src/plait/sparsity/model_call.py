@@ -9,11 +9,13 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import numpy as np
 
 from plait._typing import Array
 from plait.model import BayesianModel
 from plait.model.adapter import Skeleton
-from plait.sparsity.follow import concrete
+from plait.sparsity.follow import Follower, concrete
+from plait.sparsity.value import Ledger
 from plait.trace import Program, trace
 
 
@@ -81,3 +83,11 @@ class ModelCall:
 
 def _with_values(leaf: Any) -> Any:
     return concrete(leaf) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf
+
+
+def follow_units(call: ModelCall, live: Mapping[str, np.ndarray] | None = None) -> Ledger:
+    """Which units of its layers can be followed, and how far. `live`: which entries of its arrays are not zero for good."""
+    leaves, program = call.leaves(), call.program()
+    if live is None:
+        live = {name: np.ones(leaf.shape, bool) for name, leaf in leaves.items()}
+    return Follower(leaves, live).run(program, program.inputs)
