@@ -119,13 +119,17 @@ def _shrink(
 
 def _live(bnn: BayesianModel, call: ModelCall) -> dict[str, np.ndarray]:
     """Which entries of the model's arrays are not zero for good: a random weight is not, whatever its mean."""
-    live = {name: np.asarray(leaf) != 0 for name, leaf in call.leaves().items() if name not in call.weights}
+    live = {name: _nonzero(leaf) for name, leaf in call.leaves().items() if name not in call.weights}
     for path, mean in call.weights.items():
         posterior, mask = bnn.posteriors.get(path), mask_of(bnn, path)
         inner = posterior.weight if isinstance(posterior, MaskedPosterior) else posterior
         random = np.ones(mean.shape, bool) if mask is None else mask
-        live[path] = np.asarray(mean) != 0 if isinstance(inner, PointPosterior) else random
+        live[path] = _nonzero(mean) if isinstance(inner, PointPosterior) else random
     return live
+
+
+def _nonzero(leaf: Array) -> np.ndarray:
+    return np.asarray(leaf != 0)
 
 
 def _refuse_cut_outputs(bnn: BayesianModel, outputs: set[str]) -> None:

@@ -226,6 +226,7 @@ RULES: dict[str, Callable[[JaxprEqn, list[Value], Ledger], Value]] = {
     "rev": _stays(lambda equation, axis, size: axis not in equation.params["dimensions"]),
     "concatenate": _concatenate,
     **{f"reduce_{name}": _without for name in REDUCTIONS},
-    **dict.fromkeys(("argmax", "argmin"), _without),
+    # Over an axis that a map has turned into one of the value's own.
+    **dict.fromkeys(("argmax", "argmin", "psum", "pmax", "pmin"), _without),
     **dict.fromkeys(CUMULATIVE, _stays(lambda equation, axis, size: axis != equation.params["axis"])),
 }

@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 import jax
+import jax.numpy as jnp
 
 from plait._compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, bind_equation, close, is_drop
 from plait._typing import Array
@@ -137,7 +138,9 @@ def _with_weights(equation: JaxprEqn, operands: list[Any], handler: Handler) -> 
         if len(operands) == 1 and (carried := carry(primitive, params, view)) is not None:
             return [carried]
         if len(operands) == 2 and (site := match_site(equation, which[0], view, handler.examples)) is not None:
-            return [handler.meet(site, operands[1 - which[0]])]
+            x = operands[1 - which[0]]
+            # The epsilon that is added to a variance is a plain number.
+            return [handler.meet(site, x if isinstance(x, (jax.Array, Waiting)) else jnp.asarray(x))]
     if primitive in CALLS:
         inner, constants = close(params[CALLS[primitive]])
         return _run(inner, constants, operands, handler)
