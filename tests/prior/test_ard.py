@@ -117,7 +117,7 @@ def test_it_is_named_in_the_table():
 def test_what_makes_no_sense_is_refused(key: jax.Array):
     with pytest.raises(ValueError, match="`shape` must be larger than 1/2"):
         plait.ARD(shape=0.5)
-    with pytest.raises(ValueError, match="`rate` must be at least 0, got -1.0"):
+    with pytest.raises(ValueError, match=r"`rate` must be at least 0, got -1\.0"):
         plait.ARD(rate=-1.0)
     with pytest.raises(ValueError, match=r"no density before its 12 variances are fitted.*prior\.fitted"):
         plait.ARD().log_prob(jnp.zeros((4, 3)))

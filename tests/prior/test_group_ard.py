@@ -1,5 +1,6 @@
 """Group ARD: closed-form updates lower the KL, end where gradient descent ends, and see what a row is."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -77,16 +78,17 @@ def test_no_update_raises_the_kl(key: jax.Array):
     q = posterior(key)
     prior = bound(q)
     values = [float(kl_at(q, *prior.log_precisions(q, iterations))) for iterations in range(1, 8)]
-    assert all(later <= earlier + 1e-12 for earlier, later in zip(values, values[1:], strict=False))
+    assert all(later <= earlier + 1e-12 for earlier, later in itertools.pairwise(values))
 
 
 @pytest.mark.parametrize("options", SIDES.values(), ids=SIDES)
 def test_gradient_descent_ends_at_the_same_prior(options: dict[str, Any], key: jax.Array):
     q = posterior(key)
     start = bound(q, updates="gradient", **options)
-    assert start.num_params == {"both": 9, "rows": 5, "columns": 4}[
-        next(name for name, value in SIDES.items() if value == options)
-    ]
+    assert (
+        start.num_params
+        == {"both": 9, "rows": 5, "columns": 4}[next(name for name, value in SIDES.items() if value == options)]
+    )
 
     def descend(prior: GroupARD, _: None) -> tuple[GroupARD, None]:
         gradient = jax.grad(lambda p: p.cross_entropy(q))(prior)
@@ -95,7 +97,9 @@ def test_gradient_descent_ends_at_the_same_prior(options: dict[str, Any], key: j
     trained, _ = jax.lax.scan(descend, start, length=3000)
     np.testing.assert_allclose(trained.kl(q, key=None), bound(q, **options).kl(q, key=None), rtol=1e-6)
     expected = bound(q, **options).log_precisions(q)
-    np.testing.assert_allclose(sum(trained.log_precisions(q), jnp.zeros((1, 1))), sum(expected, jnp.zeros((1, 1))), atol=1e-2)
+    np.testing.assert_allclose(
+        sum(trained.log_precisions(q), jnp.zeros((1, 1))), sum(expected, jnp.zeros((1, 1))), atol=1e-2
+    )
 
 
 def test_the_scale_of_every_row_and_column_does_not_matter(key: jax.Array):

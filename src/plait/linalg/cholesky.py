@@ -68,7 +68,7 @@ class CholeskyFactor(Factor):
     def diagonal(self) -> Array:
         return jnp.sum(jnp.square(self.matrix()), axis=1)
 
-    def restricted(self, index: np.ndarray) -> Factor:
+    def restricted(self, index: np.ndarray) -> "CholeskyFactor":
         return CholeskyFactor.from_matrix(lower_root(self.matrix()[index]))
 
     @property

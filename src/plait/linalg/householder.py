@@ -62,7 +62,7 @@ class HouseholderFactor(Factor):
     def diagonal(self) -> Array:
         return jnp.sum(jnp.square(self.matrix()), axis=1)
 
-    def restricted(self, index: np.ndarray) -> Factor:
+    def restricted(self, index: np.ndarray) -> CholeskyFactor:
         # Some rows of a rotation are no product of reflections.
         return CholeskyFactor.from_matrix(lower_root(self.matrix()[index]))
 

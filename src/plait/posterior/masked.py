@@ -1,8 +1,8 @@
 """A weight some of whose entries are zero: W o mask for W of another posterior.
 
 The entries that are left are distributed as before. The KL is that of the posterior underneath: W o mask is a function
-of W under q and p alike, so what is left has at most that KL, and the ELBO stays a bound. Under ARD, what is masked costs
-next to nothing.
+of W under q and p alike, so what is left has at most that KL, and the ELBO stays a bound. Under ARD, what is masked
+costs next to nothing.
 """
 
 import jax.numpy as jnp

@@ -34,7 +34,6 @@ from plait.posterior.mean_field import MeanField
 from plait.site.base import MatrixSite, Site
 from plait.site.layout import Kept, Layout
 
-
 Bound = Literal["entries", "rows", "minkowski"]
 
 

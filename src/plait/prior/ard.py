@@ -1,4 +1,4 @@
-"""Automatic relevance determination: N(0, 1 / alpha_ij) with the best precision for each weight (paper 002, section 3.1).
+"""Automatic relevance determination: N(0, 1 / alpha_ij), the best precision for each weight (paper 002, section 3.1).
 
     alpha* = 1 / E2,     E2_ij = M_ij^2 + Var_ij,     KL = 1/2 sum log E2 + 1/2 nm log 2 pi e - H[q]
 
@@ -10,8 +10,8 @@ With a Gamma(a, b) hyperprior the precisions are at their most probable values (
 
     alpha* = (2a - 1) / (E2 + 2b),     -log p(W | alpha*) p(alpha*) = (a - 1/2) (1 - log alpha*) + const
 
-The constant, the hyperprior's normaliser, is left out: Gamma(1, 0) is the case above. a, b -> infinity at a / b = 1 / s^2
-is N(0, s^2).
+The constant, the hyperprior's normaliser, is left out: Gamma(1, 0) is the case above. a, b -> infinity with
+a / b = 1 / s^2 is N(0, s^2).
 """
 
 import math
@@ -45,7 +45,8 @@ class ARD(Prior):
 
     def log_prob(self, weight: Array) -> Scalar:
         raise ValueError(
-            f"ARD has no density before its {weight.size} variances are fitted to a posterior: `prior.fitted(posterior)`"
+            f"ARD has no density before its {weight.size} variances are fitted to a posterior: "
+            "`prior.fitted(posterior)`"
         )
 
     def fitted(self, posterior: Any) -> Normal:

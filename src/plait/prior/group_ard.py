@@ -60,8 +60,8 @@ class GroupARD(Prior):
     def bind(self, weight: Array, layout: Layout) -> Prior:
         if layout.is_vector:
             raise ValueError(
-                f"GroupARD needs a weight with rows and columns, and one of shape {weight.shape} (a bias or a scale) is "
-                'a vector. Give vectors a prior of their own, prior={"bias": plait.HeNormal(), ...}'
+                f"GroupARD needs a weight with rows and columns, and one of shape {weight.shape} (a bias or a scale) "
+                'is a vector. Give vectors a prior of their own, prior={"bias": plait.HeNormal(), ...}'
             )
         if self.updates == "closed_form":
             return self._with(layout, None, None)

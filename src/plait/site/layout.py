@@ -16,7 +16,7 @@ import numpy as np
 from plait._typing import Array
 
 Kept: TypeAlias = tuple[np.ndarray, ...]
-"""For each axis of a tensor, which of its entries are kept."""
+"""For each axis of a tensor, which of its entries are kept, in ascending order."""
 
 
 class Atom(NamedTuple):
@@ -117,7 +117,9 @@ class Layout:
         """The layout of a tensor of which only some entries are kept on each axis."""
         cut = {axis for axis, index in enumerate(kept) if len(index) != self.shape[axis]}
         if any(sum(atom.axis == axis for atom in self.atoms) > 1 for axis in cut):
-            raise ValueError(f"rows and columns share an axis of a weight of shape {self.shape}: it cannot be cut there")
+            raise ValueError(
+                f"rows and columns share an axis of a weight of shape {self.shape}: it cannot be cut there"
+            )
 
         def resize(atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
             return tuple(atom._replace(size=len(kept[atom.axis])) if atom.axis in cut else atom for atom in atoms)

@@ -125,14 +125,14 @@ class Follower:
             self.ledger.keep(path, "its columns are in groups, in windows, or on several axes")
             return replace(merged([x]), array=array, origins=frozenset({path}))
         size = stored.shape[columns]
-        units = Units(path, y_axis, np.arange(size))
         self.ledger.sizes[path] = size
-        self.ledger.use([Line(path, columns)], units)
         live = self.live[path]
-        if rows is not None and x.units is not None and x.steady is not None:
-            live = np.take(live, np.flatnonzero(~x.steady[x.units.index]), axis=rows)
-        steady = ~live.any(axis=tuple(axis for axis in range(live.ndim) if axis != columns))
-        return Value(array, False, units, steady, origins=frozenset({path}), output_of=path)
+        if rows is not None and x.units is not None:
+            live = np.take(live, np.flatnonzero(~x.units.steady[x.units.index]), axis=rows)
+        steady = np.logical_not(np.moveaxis(live, columns, 0).reshape(size, -1).any(axis=1))
+        units = Units(path, y_axis, np.arange(size), steady)
+        self.ledger.use([Line(path, columns)], units)
+        return Value(array, False, units, origins=frozenset({path}), output_of=path)
 
     def _axes(self, site: MatrixSite, x: Value) -> tuple[int | None, int | None, int]:
         """The stored axes that the units of x and its own run along, and where its own lie in its output."""

@@ -40,7 +40,7 @@ class ModelCall:
 
     def leaves(self) -> dict[str, Array]:
         """Every array that may be cut."""
-        buffers = {f"buffer {i}": b for i, b in enumerate(self.skeleton.buffers) if eqx.is_array(b)}
+        buffers = {f"buffer {i}": b for i, b in enumerate(self.skeleton.buffers) if b is not None}
         return self.weights | buffers | {name: leaf for name, leaf in self._states() if eqx.is_array(leaf)}
 
     def _states(self) -> list[tuple[str, Any]]:
@@ -86,7 +86,7 @@ def _with_values(leaf: Any) -> Any:
 
 
 def follow_units(call: ModelCall, live: Mapping[str, np.ndarray] | None = None) -> Ledger:
-    """Which units of its layers can be followed, and how far. `live`: which entries of its arrays are not zero for good."""
+    """Which units can be followed, and how far; `live` says which entries of the arrays are not zero for good."""
     leaves, program = call.leaves(), call.program()
     if live is None:
         live = {name: np.ones(leaf.shape, bool) for name, leaf in leaves.items()}

@@ -82,7 +82,7 @@ class _Planner:
                     self.reasons.setdefault(use.layer, f"{line.leaf!r} is used elsewhere without these units")
 
     def _constant(self, layer: str) -> np.ndarray:
-        constant = np.logical_and.reduce([meeting.x.steady for meeting in self.readers[layer]])
+        constant = np.logical_and.reduce([meeting.units.steady for meeting in self.readers[layer]])
         return _all_but_one(constant, np.zeros_like(constant))
 
     def _unread(self, layer: str, gone: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -39,10 +39,9 @@ class Report:
         lines = [("weight", "left", "of", "%", "rows left", "of", "columns left", "of", "")]
         for layer in self.layers:
             share = f"{100 * layer.weights_left / layer.weights:.1f}"
-            sides = (layer.rows_left, layer.rows, layer.columns_left, layer.columns)
-            lines.append(
-                (layer.path, f"{layer.weights_left:,}", f"{layer.weights:,}", share, *map(str, sides), layer.note)
-            )
+            counts = f"{layer.weights_left:,}", f"{layer.weights:,}", share
+            rows, columns = (f"{layer.rows_left}", f"{layer.rows}"), (f"{layer.columns_left}", f"{layer.columns}")
+            lines.append((layer.path, *counts, *rows, *columns, layer.note))
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         last = len(widths) - 1
         text = [

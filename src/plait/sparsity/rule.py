@@ -1,11 +1,12 @@
 """Rules that say which weights of a posterior are zero.
 
-    log alpha = log(Var / M^2)         >= 3 means zero: noise of four and a half times the weight (the field's threshold;
-                                       paper 002 does not state its own, MATH 4.2)
+    log alpha = log(Var / M^2)         >= 3 means zero: noise of four and a half times the weight (the threshold of
+                                       the field; paper 002 does not state its own, MATH 4.2)
     signal to noise = |M| / sqrt(Var)  = exp(-log alpha / 2)
 
-Of a row, a channel or a column, M^2 and Var are sums over its weights. A rule may look at several of these grains; a
-weight stays if it stays in all of them.
+Of a row, a channel or a column, M^2 and Var are sums over its weights: a few very noisy ones condemn them all, which is
+why rules look at single weights unless told otherwise; a row or column goes when nothing of it is left. A rule may look
+at several of these grains; a weight stays if it stays in all of them.
 """
 
 from abc import ABC, abstractmethod
@@ -58,7 +59,7 @@ class Rule(ABC):
 
     @abstractmethod
     def keep(self, weights: Mapping[str, Moments], grains: Mapping[str, tuple[Grain, ...]]) -> dict[str, np.ndarray]:
-        """Booleans in the shape of each weight, all weights that share the rule at once; `grains` of each to look at."""
+        """Booleans in the shape of each weight, for all that share the rule; `grains` is what to look at in each."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class LogAlpha(Rule):
     """Zero where log(Var / M^2) reaches the threshold."""
 
     threshold: float = 3.0
-    of: tuple[Grain, ...] = ("weights", "rows", "columns")
+    of: tuple[Grain, ...] = ("weights",)
 
     def __post_init__(self):
         _check_grains(self.of)
@@ -149,7 +150,9 @@ class Budget(Rule):
         square, variance = moments.pooled(self.of)
         if self.score == "magnitude":
             return np.asarray(square) * (square.size / moments.square.size)
-        return np.asarray(jnp.where(variance > 0, square / jnp.where(variance > 0, variance, 1), jnp.inf))
+        # Without noise there is nothing better, unless there is nothing at all: a zero, masked before.
+        certain = jnp.where(square > 0, jnp.inf, -jnp.inf)
+        return np.asarray(jnp.where(variance > 0, square / jnp.where(variance > 0, variance, 1), certain))
 
 
 def _least_kept(scores: np.ndarray, fraction: float) -> Any:

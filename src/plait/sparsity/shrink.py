@@ -146,9 +146,7 @@ def _refuse_cut_outputs(bnn: BayesianModel, outputs: set[str]) -> None:
             )
 
 
-def _cut_call(
-    call: ModelCall, leaves: Mapping[str, Array], plan: Plan, apply: Callable[..., Any] | None
-) -> ModelCall:
+def _cut_call(call: ModelCall, leaves: Mapping[str, Array], plan: Plan, apply: Callable[..., Any] | None) -> ModelCall:
     cut = dict(leaves)
     for name, shift in plan.shifts.items():
         cut[name] = cut[name] + shift
@@ -170,8 +168,8 @@ def _cut_model(bnn: BayesianModel, call: ModelCall, plan: Plan) -> BayesianModel
             marginal = posterior.restricted(kept)
             if marginal is None:
                 raise ValueError(
-                    f"{type(posterior).__name__} of {path!r} has no marginal of its own kind for some rows and columns; "
-                    "shrink a plain model with its means, `plait.shrink(bnn.mean(), x, masks={...})`"
+                    f"{type(posterior).__name__} of {path!r} has no marginal of its own kind for some rows and "
+                    "columns; shrink a plain model with its means, `plait.shrink(bnn.mean(), x, masks={...})`"
                 )
             posterior = marginal
             if path in names and len([name for name in names.values() if name == names[path]]) == 1:
@@ -189,9 +187,7 @@ def _cut_model(bnn: BayesianModel, call: ModelCall, plan: Plan) -> BayesianModel
     )  # fmt: skip
 
 
-def _table(
-    bnn: BayesianModel, call: ModelCall, posteriors: Mapping[str, Posterior], plan: Plan
-) -> tuple[SiteRow, ...]:
+def _table(bnn: BayesianModel, call: ModelCall, posteriors: Mapping[str, Posterior], plan: Plan) -> tuple[SiteRow, ...]:
     """The site table of the smaller model, treated as in the larger one."""
 
     def forward(values: dict[str, Array], x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -245,6 +241,6 @@ def _compare(call: ModelCall, small: ModelCall) -> None:
         apart, size = float(jnp.max(jnp.abs(ours - theirs))), float(jnp.max(jnp.abs(ours)))
         if apart > 2000 * float(jnp.finfo(ours.dtype).eps) * (1 + size):
             raise RuntimeError(
-                f"the smaller model differs from the masked one by {apart:.3g} in outputs of up to {size:.3g}, which is "
-                "an error in Plait; please report the model. `whole=[...]` names layers to leave alone"
+                f"the smaller model differs from the masked one by {apart:.3g} in outputs of up to {size:.3g}, which "
+                "is an error in Plait; please report the model. `whole=[...]` names layers to leave alone"
             )

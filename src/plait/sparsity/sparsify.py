@@ -9,8 +9,8 @@ import numpy as np
 from plait.model import BayesianModel
 from plait.model.patterns import Choice
 from plait.model.site_table import SiteRow
-from plait.sparsity.model_call import ModelCall, follow_units
 from plait.sparsity.masks import check_maskable, mask_of, report_of, with_masks
+from plait.sparsity.model_call import ModelCall, follow_units
 from plait.sparsity.report import Report
 from plait.sparsity.rule import Grain, LogAlpha, Moments, Rule
 
@@ -36,10 +36,10 @@ def sparsify(bnn: BayesianModel, rule: Rule | Mapping[str, Rule] | None = None) 
         bnn: a trained model. Weights that are zero already stay so.
         rule: `LogAlpha`, `SignalToNoise` or `Budget`, for all weights with a fan-in side; or an ordered mapping from
             path patterns or site kinds to rules, as for `plait.bayesianize`, for the weights they name. The default is
-            `LogAlpha(3.0)` for single weights, rows and columns.
+            `LogAlpha(3.0)` for single weights.
 
-    A column of a layer whose results are the model's outputs is an output. It is never zeroed as a column, and keeps its
-    strongest weight if a rule finds all of them to be noise.
+    A column of a layer whose results are the model's outputs is an output. It is never zeroed as a column, and keeps
+    its strongest weight if a rule finds all of them to be noise.
     """
     paths = [(row.path, row.kind) for row in bnn.sites]
     choice: Choice[Rule | None] = Choice("rule", LogAlpha() if rule is None else rule, paths, None)

@@ -1,7 +1,7 @@
 """Layer objects remember their sizes beside their arrays; after a cut they must remember the new ones.
 
-`SIZES` says, for the layers of Equinox and Flax NNX, how each remembered size follows from an array's shape. What a layer
-of your own remembers is found out by running the smaller model: see `plait.shrink`.
+The tables say, for the layers of Equinox and Flax NNX, how each remembered size follows from an array's shape. What a
+layer of your own remembers is found out by running the smaller model: see `plait.shrink`.
 """
 
 import sys

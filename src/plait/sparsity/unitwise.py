@@ -6,19 +6,22 @@ A rule gives what is known of the result. Where units cannot be followed it says
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from plait._compat import JaxprEqn
 from plait.sparsity.value import Ledger, Units, Value, merged
 
-ELEMENTWISE = frozenset(
-    "abs acos acosh add add_any and asin asinh atan atan2 atanh cbrt ceil clamp convert_element_type copy copy_p cos cosh "
-    "digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt integer_pow is_finite le lgamma log log1p logistic lt max "
-    "min mul ne neg nextafter not or pow reduce_precision rem round rsqrt select_n sign sin sinh sqrt square sub tan tanh "
-    "xor".split()
-)
+# fmt: off
+ELEMENTWISE = frozenset((
+    "abs", "acos", "acosh", "add", "add_any", "and", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil",
+    "clamp", "convert_element_type", "copy", "copy_p", "cos", "cosh", "digamma", "div", "eq", "erf", "erf_inv",
+    "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "integer_pow", "is_finite", "le", "lgamma", "log",
+    "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "nextafter", "not", "or", "pow",
+    "reduce_precision", "rem", "round", "rsqrt", "select_n", "sign", "sin", "sinh", "sqrt", "square", "sub",
+    "tan", "tanh", "xor",
+))
+# fmt: on
 
 RESIDUAL = "its units meet those of another layer, as in a residual connection"
 
@@ -35,7 +38,7 @@ def follow(equation: JaxprEqn, operands: list[Value], ledger: Ledger) -> Value:
 
 
 def _shape(equation: JaxprEqn) -> tuple[int, ...]:
-    return tuple(equation.outvars[0].aval.shape)
+    return tuple(getattr(equation.outvars[0].aval, "shape", ()))
 
 
 def _elementwise(equation: JaxprEqn, operands: list[Value], ledger: Ledger) -> Value:
@@ -58,7 +61,7 @@ def _elementwise(equation: JaxprEqn, operands: list[Value], ledger: Ledger) -> V
     others = [value for value in operands if value.units is None]
     if any(len(v.shape) == rank and not (units.axis in v.even or (v.lines and v.lines[units.axis])) for v in others):
         return ledger.stop(operands, "its units meet values that are neither theirs nor the same for all of them")
-    steady = np.logical_and.reduce([value.steady for value in tagged])
+    steady = _all_steady(tagged)
     for value in others:
         for axis, lines in enumerate(value.lines):
             ledger.use(lines, units if axis == units.axis else None)
@@ -67,12 +70,10 @@ def _elementwise(equation: JaxprEqn, operands: list[Value], ledger: Ledger) -> V
             stays = tagged[0].zero_units() if equation.primitive.name == "mul" else np.zeros_like(steady)
             steady = steady & stays
     _note_bias(equation, tagged, others, units, ledger)
-    return replace(result, units=units, steady=steady, even=even)
+    return replace(result, units=replace(units, steady=steady), even=even)
 
 
-def _note_bias(
-    equation: JaxprEqn, tagged: list[Value], others: list[Value], units: Units, ledger: Ledger
-) -> None:
+def _note_bias(equation: JaxprEqn, tagged: list[Value], others: list[Value], units: Units, ledger: Ledger) -> None:
     if equation.primitive.name not in ("add", "add_any") or len(tagged) != 1 or len(others) != 1:
         return
     layer, bias = tagged[0].output_of, others[0].leaf
@@ -161,7 +162,7 @@ def _regrouped(value: Value, old: list[int], new: list[int], shape: tuple[int, .
     for position, axis in enumerate(new):
         index = np.moveaxis(labels, position, 0).reshape(shape[axis], -1)
         if (index == index[:, :1]).all():
-            return Units(value.units.layer, axis, index[:, 0])
+            return replace(value.units, axis=axis, index=index[:, 0])
     return None
 
 
@@ -179,11 +180,11 @@ def _stays(whole: Callable[[JaxprEqn, int, int], bool]) -> Callable[[JaxprEqn, l
             if axis not in alone:
                 ledger.use(lines, None)
         moved = value.moved({axis: axis for axis in alone}, _shape(equation))
-        steady = moved.steady if all(other.fixed for other in others) else None
-        if moved.units is not None and steady is None:
-            steady = np.zeros_like(moved.steady)
-        fixed = value.fixed and all(other.fixed for other in others)
-        return replace(moved, steady=steady, fixed=fixed, output_of=None)
+        moved = replace(moved, output_of=None)
+        if all(other.fixed for other in others):
+            return moved
+        units = moved.units and replace(moved.units, steady=np.zeros_like(moved.units.steady))
+        return replace(moved, units=units, fixed=False)
 
     return rule
 
@@ -206,8 +207,12 @@ def _concatenate(equation: JaxprEqn, operands: list[Value], ledger: Ledger) -> V
     same = units is not None and all(v.units is not None and v.units.same(units) for v in operands)
     if units is None or not same or units.axis == along:
         return ledger.stop(operands, "it is put together with other values")
-    steady = np.logical_and.reduce([value.steady for value in operands])
-    return replace(merged(operands), units=units, steady=steady)
+    return replace(merged(operands), units=replace(units, steady=_all_steady(operands)))
+
+
+def _all_steady(values: list[Value]) -> np.ndarray:
+    """By unit, whether it is steady in all of them."""
+    return np.logical_and.reduce([value.units.steady for value in values if value.units is not None])
 
 
 _window = _stays(_not_windowed)

@@ -1,8 +1,8 @@
 """What is known of one value of a traced program on its way from a layer to the next.
 
 A layer's fan-out units run along one axis of its output. They stay apart through elementwise functions, pooling,
-transposes, reshapes, and sums over other axes, so that the slice of a unit is computed from that unit alone. Vectors that
-belong to the units (biases, scales, running statistics) run along the same axis and are cut with them.
+transposes, reshapes, and sums over other axes, so that the slice of a unit is computed from that unit alone. Vectors
+that belong to the units (biases, scales, running statistics) run along the same axis and are cut with them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,6 +28,8 @@ class Units:
     axis: int
     index: np.ndarray
     """The unit of each entry: 0 1 2 ... after the layer, 0 0 0 1 1 1 ... once places are flattened into the axis."""
+    steady: np.ndarray
+    """By unit, whether its entries do not depend on the inputs."""
 
     def same(self, other: "Units") -> bool:
         """Whether the units are the same, entry by entry."""
@@ -42,8 +44,6 @@ class Value:
     fixed: bool
     """Whether it does not depend on the inputs."""
     units: Units | None = None
-    steady: np.ndarray | None = None
-    """By unit, whether its entries do not depend on the inputs."""
     lines: tuple[frozenset[Line], ...] = ()
     """For each axis of a value computed from the model's arrays alone, what runs along it entry by entry."""
     even: frozenset[int] = frozenset()
@@ -68,7 +68,7 @@ class Value:
         return zero
 
     def moved(self, axes: Mapping[int, int], shape: Iterable[int], even: Iterable[int] = ()) -> "Value":
-        """After an operation that takes axis `a` to `axes[a]`, its entries in place; other axes of the result `even`."""
+        """After an operation that takes axis `a` to `axes[a]`, entries in place; `even` are further axes."""
         rank = len(tuple(shape))
         lines = [frozenset[Line]()] * rank
         for axis, where in axes.items():
@@ -136,4 +136,3 @@ class Ledger:
                 self.keep(value.units.layer, reason)
             self.use(frozenset[Line]().union(*value.lines), None)
         return merged(operands, array)
-
