@@ -1,5 +1,6 @@
 """A shrunk model computes what the masked one computes, in every framework, and says what it could not cut."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from flax import nnx
 import plait
 from plait.posterior import MaskedPosterior
 from plait.sparsity.masks import with_masks
+from plait.sparsity.plan import Plan
 
 KEYS = jax.random.split(jax.random.key(3), 8)
 
@@ -362,6 +364,14 @@ def mlp(**options: Any) -> plait.BayesianModel:
     return plait.bayesianize(model, jnp.ones((2, 4)), **({"posterior": plait.MeanField()} | options), key=KEYS[0])
 
 
+def test_a_smaller_model_that_differs_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    module = sys.modules["plait.sparsity.shrink"]
+    wrong = Plan(shifts={"layers.0.bias": jnp.ones(6)})
+    monkeypatch.setattr(module, "make_plan", lambda *arguments: wrong)
+    with pytest.raises(RuntimeError, match="differs from the masked one by .* an error in Plait"):
+        plait.shrink(mlp(), masks={})
+
+
 class Sized(eqx.Module):
     """Holds on to its size."""
 
@@ -379,6 +389,20 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no inputs": (lambda: plait.shrink(eqx.nn.MLP(4, 2, 6, 1, key=KEYS[0]), masks={}), "needs a batch of inputs and"),
     "no masks": (lambda: plait.shrink(eqx.nn.MLP(4, 2, 6, 1, key=KEYS[0]), jnp.ones((2, 4))), "of inputs and masks"),
+    "no marginal": (
+        lambda: plait.shrink(
+            mlp(posterior={"layers.1.weight": plait.RankOne(1), "*": plait.MeanField()}),
+            masks={"layers.0.weight": without((6, 4), columns=[0])},
+        ),
+        "RankOnePosterior of 'layers.1.weight' has no marginal of its own kind for some rows and columns; shrink a plain",
+    ),
+    "joint": (
+        lambda: plait.shrink(
+            mlp(posterior={"layers.1": plait.FullCovariance(joint=True), "*": plait.MeanField()}),
+            masks={"layers.0.weight": without((6, 4), columns=[0])},
+        ),
+        "weights under a joint posterior cannot be cut; shrink a plain model",
+    ),
     "size": (
         lambda: plait.shrink(
             Sized(eqx.nn.Linear(4, 6, key=KEYS[0]), eqx.nn.Linear(6, 2, key=KEYS[0])), jnp.ones((2, 4)),

@@ -49,7 +49,7 @@ def test_noise_becomes_zero_in_masks_model_and_report():
     plain = eqx.tree_at(
         lambda m: [layer.weight for layer in m.layers],
         plain,
-        [layer.weight * mask for layer, mask in zip(plain.layers, sparse.masks.values(), strict=True)],
+        [jnp.where(mask, layer.weight, 0) for layer, mask in zip(plain.layers, sparse.masks.values(), strict=True)],
     )
     np.testing.assert_allclose(sparse.model(X, key=None), jax.vmap(plain)(X), rtol=1e-5, atol=1e-6)
 
@@ -121,7 +121,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "outputs": (
         lambda: plait.sparsify(mlp(), {"layers.2": plait.LogAlpha(of=("columns",))}),
         ValueError,
-        r"the columns of 'layers.2.weight' are outputs of the model and cannot be cut; give that layer a rule for other",
+        r"the columns of 'layers.2.weight' are outputs of the model and cannot be cut; give that layer a rule",
     ),
     "not a rule": (lambda: plait.sparsify(mlp(), {"dense": 3.0}), TypeError, "must be a rule such as plait.LogAlpha"),
     "joint": (

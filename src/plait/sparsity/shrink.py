@@ -175,7 +175,8 @@ def _cut_model(bnn: BayesianModel, call: ModelCall, plan: Plan) -> BayesianModel
             if path in names and len([name for name in names.values() if name == names[path]]) == 1:
                 priors[names[path]] = priors[names[path]].restricted(kept)
         posteriors[path] = posterior
-    if bnn.joints and any(path not in bnn.posteriors for path in plan.kept):
+    together = {path for joint in bnn.joints for path in joint.means}
+    if together & (plan.kept.keys() | plan.shifts.keys()):
         raise ValueError(
             "weights under a joint posterior cannot be cut; shrink a plain model with its means, "
             "`plait.shrink(bnn.mean(), x, masks={...})`"

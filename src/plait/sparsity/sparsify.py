@@ -86,7 +86,8 @@ def _with_every_column(mask: np.ndarray, moments: Moments) -> np.ndarray:
     """With the strongest weight of columns that have none left."""
     layout = moments.layout
     matrix = np.array(layout.to_matrix(jnp.asarray(mask)))
-    strength = np.asarray(layout.to_matrix(moments.square / jnp.maximum(moments.variance, jnp.finfo(float).tiny)))
+    variance = jnp.maximum(moments.variance, jnp.finfo(moments.variance.dtype).tiny)
+    strength = np.asarray(layout.to_matrix(moments.square / variance))
     empty = np.flatnonzero(~matrix.any(axis=0))
     matrix[strength[:, empty].argmax(axis=0), empty] = True
     return np.asarray(layout.from_matrix(jnp.asarray(matrix)))

@@ -23,6 +23,7 @@ ELEMENTWISE = frozenset((
 ))
 # fmt: on
 
+ONE_UNIT = "its one unit is spread over an axis"
 RESIDUAL = "its units meet those of another layer, as in a residual connection"
 
 
@@ -42,7 +43,11 @@ def _shape(equation: JaxprEqn) -> tuple[int, ...]:
 
 
 def _elementwise(equation: JaxprEqn, operands: list[Value], ledger: Ledger) -> Value:
-    rank = len(_shape(equation))
+    shape = _shape(equation)
+    rank = len(shape)
+    if any(value.units is not None and value.shape[value.units.axis] != shape[value.units.axis] for value in operands):
+        return ledger.stop(operands, ONE_UNIT)
+    operands = [_stretched(value, shape, ledger) for value in operands]
     full = [value for value in operands if len(value.shape) == rank and rank > 0]
     result = merged(operands)
     even = frozenset(range(rank)).intersection(*(value.even for value in full))
@@ -73,6 +78,16 @@ def _elementwise(equation: JaxprEqn, operands: list[Value], ledger: Ledger) -> V
     return replace(result, units=replace(units, steady=steady), even=even)
 
 
+def _stretched(value: Value, shape: tuple[int, ...], ledger: Ledger) -> Value:
+    """An operand of an elementwise function, its axes of size one as long as those of the result."""
+    longer = {axis for axis, size in enumerate(value.shape) if size == 1 != shape[axis]}
+    if not longer:
+        return value
+    ledger.use((line for axis in longer if value.lines for line in value.lines[axis]), None)
+    lines = tuple(frozenset() if axis in longer else line for axis, line in enumerate(value.lines))
+    return replace(value, lines=lines, even=value.even | longer)
+
+
 def _note_bias(equation: JaxprEqn, tagged: list[Value], others: list[Value], units: Units, ledger: Ledger) -> None:
     if equation.primitive.name not in ("add", "add_any") or len(tagged) != 1 or len(others) != 1:
         return
@@ -87,7 +102,7 @@ def _broadcast(equation: JaxprEqn, operands: list[Value], ledger: Ledger) -> Val
     where = [int(axis) for axis in equation.params["broadcast_dimensions"]]
     axes = {axis: new for axis, new in enumerate(where) if value.shape[axis] == shape[new]}
     if value.units is not None and value.units.axis not in axes:
-        return ledger.stop(operands, "its one unit is spread over an axis")
+        return ledger.stop(operands, ONE_UNIT)
     for axis, lines in enumerate(value.lines):
         if axis not in axes:
             ledger.use(lines, None)
