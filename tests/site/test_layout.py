@@ -6,6 +6,7 @@ import hypothesis
 import hypothesis.strategies as st
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from plait.site import Atom, Layout
 

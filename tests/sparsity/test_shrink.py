@@ -368,7 +368,7 @@ def test_a_smaller_model_that_differs_is_an_error(monkeypatch: pytest.MonkeyPatc
     module = sys.modules["plait.sparsity.shrink"]
     wrong = Plan(shifts={"layers.0.bias": jnp.ones(6)})
     monkeypatch.setattr(module, "make_plan", lambda *arguments: wrong)
-    with pytest.raises(RuntimeError, match="differs from the masked one by .* an error in Plait"):
+    with pytest.raises(RuntimeError, match=r"differs from the masked one by .* an error in Plait"):
         plait.shrink(mlp(), masks={})
 
 
@@ -394,7 +394,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
             mlp(posterior={"layers.1.weight": plait.RankOne(1), "*": plait.MeanField()}),
             masks={"layers.0.weight": without((6, 4), columns=[0])},
         ),
-        "RankOnePosterior of 'layers.1.weight' has no marginal of its own kind for some rows and columns; shrink a plain",
+        "RankOnePosterior of 'layers.1.weight' has no marginal of its own kind for some rows and columns; shrink",
     ),
     "joint": (
         lambda: plait.shrink(
