@@ -336,8 +336,14 @@ def test_a_bayesian_model_keeps_the_marginals_of_what_is_left(family: Any, prior
     assert small.num_params < bnn.num_params
     assert small.kl() < bnn.kl()
     assert jnp.isfinite(small(x, key=KEYS[2])).all()
+
+
+def test_a_shrunk_model_can_be_trained_on(key: jax.Array):
+    model, x = eqx.nn.MLP(4, 2, 6, 2, key=KEYS[0]), jax.random.normal(KEYS[1], (3, 4))
+    bnn = plait.bayesianize(model, x, posterior=plait.MatrixNormal(), prior=plait.GroupARD(), key=KEYS[0])
+    small = plait.shrink(bnn, masks={"layers.0.weight": without((6, 4), columns=[1, 2])}).model
     (loss, _), gradient = eqx.filter_value_and_grad(
-        lambda b: plait.elbo(b, (x, x[:, :2]), key=KEYS[3], likelihood=plait.Gaussian(1.0), dataset_size=3),
+        lambda b: plait.elbo(b, (x, x[:, :2]), key=key, likelihood=plait.Gaussian(1.0), dataset_size=3),
         has_aux=True,
     )(small)
     assert jnp.isfinite(loss)
