@@ -6,6 +6,7 @@ from plait import linalg as linalg
 from plait import posterior as posterior
 from plait import prior as prior
 from plait import site as site
+from plait import sparsity as sparsity
 from plait.checkpoint import load as load
 from plait.checkpoint import save as save
 from plait.fit import EarlyStopping as EarlyStopping
@@ -44,8 +45,15 @@ from plait.predict import Predictive as Predictive
 from plait.predict import evaluate as evaluate
 from plait.predict import out_of_distribution as out_of_distribution
 from plait.predict import predict as predict
+from plait.prior import ARD as ARD
 from plait.prior import Cauchy as Cauchy
+from plait.prior import GroupARD as GroupARD
 from plait.prior import HeNormal as HeNormal
 from plait.prior import LearnedNormal as LearnedNormal
 from plait.prior import Normal as Normal
 from plait.prior import ScaleMixture as ScaleMixture
+from plait.sparsity import Budget as Budget
+from plait.sparsity import LogAlpha as LogAlpha
+from plait.sparsity import SignalToNoise as SignalToNoise
+from plait.sparsity import shrink as shrink
+from plait.sparsity import sparsify as sparsify

@@ -4,6 +4,7 @@ W = M + A X B^T is n x m with Cov vec(W) = V (x) U, U = A A^T, V = B B^T and vec
 N(mu_ij, s_ij^2) for each entry.
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -212,13 +213,29 @@ def log_dets(q: MatrixNormalPosterior, noise: FullNoise | ProductNoise) -> tuple
 
 @hypothesis.given(logs(ROWS, ROWS), logs(COLUMNS, COLUMNS), logs(ROWS, COLUMNS))
 @hypothesis.settings(max_examples=50, deadline=None)
-def test_minkowskis_bound_lies_between_either_term_and_the_exact_log_determinant(
+def test_bounds_lie_between_either_term_and_the_exact_log_determinant_in_their_order(
     rows: np.ndarray, columns: np.ndarray, noise: np.ndarray
 ):
     with jax.enable_x64(True):
-        alone, diagonal, bound, exact = log_dets(kronecker(rows, columns), FullNoise(jnp.asarray(noise)))
-        assert max(alone, diagonal) <= bound + 1e-9
-        assert bound <= exact + 1e-9
+        q, log_std = kronecker(rows, columns), jnp.asarray(noise)
+        bounds = {name: log_dets(q, FullNoise(log_std, name)) for name in ("minkowski", "entries", "rows")}
+        alone, diagonal, minkowski, exact = bounds["minkowski"]
+        ordered = [max(alone, diagonal), minkowski, bounds["entries"][2], bounds["rows"][2], exact]
+        assert all(looser <= tighter + 1e-9 for looser, tighter in itertools.pairwise(ordered))
+
+
+def test_the_bound_by_entries_halves_the_gap_of_minkowskis(key: jax.Array):
+    def gaps(key: jax.Array) -> jax.Array:
+        first, second, third = (jax.random.normal(k, (ROWS, ROWS)) for k in jax.random.split(key, 3))
+        roots = (jnp.linalg.cholesky(a @ a.T + 0.1 * jnp.eye(len(a))) for a in (first, second[:COLUMNS, :]))
+        q = MatrixNormalPosterior(
+            jnp.zeros((ROWS, COLUMNS)), *(CholeskyFactor.from_matrix(root) for root in roots), LAYOUT
+        )
+        noises = [FullNoise(third[:, :COLUMNS], name) for name in ("minkowski", "entries", "rows")]
+        return jnp.stack([dense - bound for _, _, bound, dense in (log_dets(q, noise) for noise in noises)])
+
+    minkowski, entries, rows = np.mean([gaps(k) for k in jax.random.split(key, 50)], axis=0)
+    assert rows < entries < 0.5 * minkowski
 
 
 @hypothesis.given(logs(ROWS, ROWS), logs(COLUMNS, COLUMNS), logs(ROWS), logs(COLUMNS))
@@ -231,5 +248,5 @@ def test_a_product_diagonal_has_the_exact_log_determinant(
         product = ProductNoise(jnp.asarray(row_noise), jnp.asarray(column_noise))
         _, _, value, exact = log_dets(q, product)
         np.testing.assert_allclose(value, exact, rtol=1e-9, atol=1e-9)
-        _, _, bound, _ = log_dets(q, FullNoise(jnp.log(product.std(LAYOUT))))
+        _, _, bound, _ = log_dets(q, FullNoise(jnp.log(product.std(LAYOUT)), "rows"))
         assert bound <= value + 1e-9

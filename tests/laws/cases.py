@@ -24,12 +24,21 @@ FAMILIES: dict[str, plait.Family] = {
     "matrix-normal-householder": plait.MatrixNormal("householder", "householder", SCALE),
     "matrix-normal-mixed": plait.MatrixNormal("cholesky", "diagonal", SCALE),
     "matrix-normal-plus-diagonal": plait.MatrixNormalPlusDiagonal("cholesky", "cholesky", SCALE),
+    "matrix-normal-plus-diagonal-rows": plait.MatrixNormalPlusDiagonal("householder", "cholesky", SCALE, bound="rows"),
     "matrix-normal-plus-product": plait.MatrixNormalPlusDiagonal("diagonal", "cholesky", SCALE, diagonal="product"),
     "low-rank": plait.LowRank(2, SCALE),
     "full": plait.FullCovariance(SCALE),
     "rank-one": plait.RankOne(1, dropout_rate=0.05, clip=None),
     "rank-one-rows": plait.RankOne(1, sides="rows", dropout_rate=0.05, clip=None),
 }
+
+COLLAPSED: dict[str, plait.prior.Prior] = {
+    "ard": plait.ARD(),
+    "group-ard": plait.GroupARD(),
+    "group-ard-rows": plait.GroupARD(columns=False),
+    "group-ard-columns": plait.GroupARD(rows=False),
+}
+"""Priors whose variances are fitted to the posterior."""
 
 ESTIMATORS = ("mean", "weights", "local", "flipout", "per_example")
 

@@ -71,7 +71,7 @@ def test_the_entropy_is_exact_or_a_lower_bound(family: str, key: jax.Array):
         np.testing.assert_allclose(value.entropy(), dense, rtol=1e-6, atol=round_off(value.covariance()))
     else:
         assert value.entropy() <= dense + 1e-4
-        # Minkowski's bound is no worse than either term alone.
+        # No bound is worse than either term alone.
         assert value.entropy() >= value.kronecker.entropy() - 1e-4
 
 
@@ -96,14 +96,27 @@ CLOSED, MIXTURE, HEAVY = plait.Normal(0.7, mean=0.2), plait.ScaleMixture(1.0, 0.
     + [(family, prior) for family in ("tied-2", "matrix-normal") for prior in (MIXTURE, HEAVY)],
 )
 def test_the_kl_agrees_with_monte_carlo(family: str, prior: plait.prior.Prior, key: jax.Array):
+    check_monte_carlo(posterior(family, key), prior, prior, key)
+
+
+@pytest.mark.parametrize("family", ["mean-field", "matrix-normal", "matrix-normal-plus-diagonal", "low-rank"])
+@pytest.mark.parametrize("prior", list(cases.COLLAPSED))
+def test_a_collapsed_kl_agrees_with_monte_carlo_under_the_fitted_prior(family: str, prior: str, key: jax.Array):
     value = posterior(family, key)
+    bound = cases.COLLAPSED[prior].bind(value.mean, value.layout)
+    check_monte_carlo(value, bound, bound.fitted(value), key)
+
+
+def check_monte_carlo(
+    value: plait.Posterior, prior: plait.prior.Prior, density: plait.prior.Prior, key: jax.Array
+) -> None:
     keys = jax.random.split(key, 4_000)
 
     @jax.jit
     def log_ratios(value: plait.Posterior, keys: jax.Array) -> jax.Array:
         def one(k: jax.Array) -> jax.Array:
             weight = value.sample(k)
-            return value.log_prob(weight) - prior.log_prob(weight)
+            return value.log_prob(weight) - density.log_prob(weight)
 
         return jax.vmap(one)(keys)
 

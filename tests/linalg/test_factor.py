@@ -46,6 +46,25 @@ def test_determinant_and_diagonal_are_those_of_the_dense_covariance(kind: type[F
 
 
 @FACTORS
+@SIZES
+def test_conditional_scales_are_the_diagonal_of_the_triangular_root(kind: type[Factor], size: int, key: jax.Array):
+    with jax.enable_x64(True):
+        factor = moved(kind, size, key)
+        expected = jnp.log(jnp.diagonal(jnp.linalg.cholesky(factor.covariance())))
+        np.testing.assert_allclose(factor.log_conditional_scales(), expected, rtol=1e-7, atol=1e-7)
+
+
+@FACTORS
+@pytest.mark.parametrize("index", [[0], [1, 3], [3, 0, 2], [0, 1, 2, 3]])
+def test_some_entries_have_their_part_of_the_covariance(kind: type[Factor], index: list[int], key: jax.Array):
+    with jax.enable_x64(True):
+        factor, kept = moved(kind, 4, key), np.asarray(index)
+        part = factor.restricted(kept)
+        np.testing.assert_allclose(part.covariance(), factor.covariance()[np.ix_(kept, kept)], rtol=1e-9, atol=1e-12)
+        assert part.size == len(index)
+
+
+@FACTORS
 def test_the_start_is_isotropic_in_the_dtype_asked_for(kind: type[Factor]):
     factor = kind.isotropic(3, 0.2, jnp.float32)
     assert factor.size == 3

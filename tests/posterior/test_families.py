@@ -24,6 +24,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "`columns` must be one of .*'householder', got 'full'",
     ),
     "diagonal": (lambda: plait.MatrixNormalPlusDiagonal(diagonal="half"), "must be 'full' or 'product', got 'half'"),
+    "bound": (lambda: plait.MatrixNormalPlusDiagonal(bound="best"), "`bound` must be 'entries', .*, got 'best'"),
     "components": (lambda: plait.RankOne(0), "`components` must be a positive integer, got 0"),
     "kind of factor": (
         lambda: plait.RankOne(family="laplace"),

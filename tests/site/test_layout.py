@@ -6,6 +6,7 @@ import hypothesis
 import hypothesis.strategies as st
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from plait.site import Atom, Layout
 
@@ -78,3 +79,26 @@ def test_pieces_of_an_axis_on_one_side_become_one():
     tensor = numbered((6, 4))
     expected = tensor.reshape(2, 3, 4).transpose(1, 0, 2).reshape(3, 8)
     np.testing.assert_array_equal(apart.to_matrix(jnp.asarray(tensor)), expected)
+
+
+def test_some_entries_of_an_axis_are_a_layout_of_their_own():
+    layout = Layout.matrix((3, 2, 4), [0, 1], taps=[0])
+    kept = (np.array([0, 1, 2]), np.array([1]), np.array([0, 3]))
+    part = layout.restricted(kept)
+    assert part == Layout.matrix((3, 1, 2), [0, 1], taps=[0])
+    rows, columns = layout.sides_of(kept)
+    np.testing.assert_array_equal(rows, [1, 3, 5])
+    np.testing.assert_array_equal(columns, [0, 3])
+
+
+def test_sums_over_all_atoms_but_some_are_broadcastable():
+    layout = Layout.matrix((3, 2), [0])
+    tensor = jnp.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(layout.pool(tensor, layout.rows), [[1.0], [5.0], [9.0]])
+    np.testing.assert_array_equal(layout.pool(tensor, layout.columns), [[6.0, 9.0]])
+
+
+def test_an_axis_that_rows_and_columns_share_cannot_be_cut():
+    layout = Layout((6,), (Atom(0, 2, 3),), (Atom(0, 3, 1),))
+    with pytest.raises(ValueError, match=r"share an axis of a weight of shape \(6,\): it cannot be cut there"):
+        layout.restricted((np.array([0, 1]),))

@@ -8,10 +8,11 @@ import math
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from plait._typing import Array, Float, Scalar
 from plait.linalg.factor import Factor
-from plait.linalg.triangular import pack_lower, packed_shape, unpack_lower
+from plait.linalg.triangular import lower_root, pack_lower, packed_shape, unpack_lower
 
 
 class CholeskyFactor(Factor):
@@ -61,8 +62,14 @@ class CholeskyFactor(Factor):
     def log_det(self) -> Scalar:
         return jnp.sum(self._log_diagonal())
 
+    def log_conditional_scales(self) -> Array:
+        return self._log_diagonal()
+
     def diagonal(self) -> Array:
         return jnp.sum(jnp.square(self.matrix()), axis=1)
+
+    def restricted(self, index: np.ndarray) -> "CholeskyFactor":
+        return CholeskyFactor.from_matrix(lower_root(self.matrix()[index]))
 
     @property
     def num_params(self) -> int:

@@ -4,6 +4,7 @@ import math
 from typing import ClassVar
 
 import jax.numpy as jnp
+import numpy as np
 
 from plait._typing import Array, Float, Scalar
 from plait.linalg.factor import Factor
@@ -39,6 +40,12 @@ class DiagonalFactor(Factor):
 
     def diagonal(self) -> Array:
         return jnp.exp(2 * self.log_scale)
+
+    def log_conditional_scales(self) -> Array:
+        return self.log_scale
+
+    def restricted(self, index: np.ndarray) -> Factor:
+        return DiagonalFactor(self.log_scale[index])
 
     @property
     def num_params(self) -> int:

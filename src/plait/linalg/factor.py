@@ -8,8 +8,11 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
 
 from plait._typing import Array, Scalar
+from plait.linalg.triangular import lower_root
 
 
 class Factor(eqx.Module):
@@ -46,6 +49,14 @@ class Factor(eqx.Module):
     @abstractmethod
     def diagonal(self) -> Array:
         """diag(A A^T), without forming A A^T."""
+
+    def log_conditional_scales(self) -> Array:
+        """Logarithms of the standard deviations of each entry given those before it: diag(L), U = L L^T triangular."""
+        return jnp.log(jnp.diagonal(lower_root(self.matrix())))
+
+    @abstractmethod
+    def restricted(self, index: np.ndarray) -> "Factor":
+        """A root of the covariance of some entries, U[index, index]."""
 
     @property
     @abstractmethod

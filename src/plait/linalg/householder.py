@@ -7,10 +7,13 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from plait._typing import Array, Float, Scalar
+from plait.linalg.cholesky import CholeskyFactor
 from plait.linalg.factor import Factor
 from plait.linalg.stable import scale_last
+from plait.linalg.triangular import lower_root
 
 
 class HouseholderFactor(Factor):
@@ -58,6 +61,10 @@ class HouseholderFactor(Factor):
 
     def diagonal(self) -> Array:
         return jnp.sum(jnp.square(self.matrix()), axis=1)
+
+    def restricted(self, index: np.ndarray) -> CholeskyFactor:
+        # Some rows of a rotation are no product of reflections.
+        return CholeskyFactor.from_matrix(lower_root(self.matrix()[index]))
 
     @property
     def num_params(self) -> int:

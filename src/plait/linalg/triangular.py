@@ -43,3 +43,9 @@ def pack_lower(matrix: Array) -> Array:
         return left.at[:half, 1:].add(corner)
     left = jnp.pad(jnp.tril(matrix[:, :split]), ((1, 0), (0, 0)))
     return left.at[:half].add(corner)
+
+
+def lower_root(root: Array) -> Array:
+    """The lower triangle L with positive diagonal and L L^T = R R^T, for any root R of at least as many columns."""
+    upper = jnp.linalg.qr(root.T, mode="r")
+    return upper.T * jnp.sign(jnp.diagonal(upper))[None]

@@ -17,6 +17,7 @@ from plait.likelihood import Likelihood
 from plait.model.adapter import Skeleton
 from plait.model.forward import Forward
 from plait.model.site_table import SiteRow, format_table
+from plait.model.traced_inputs import TracedInputs
 from plait.posterior import JointPosterior, Posterior
 from plait.prior import Prior
 from plait.trace import Program, example_axes, interpret, trace
@@ -36,6 +37,8 @@ class BayesianModel(eqx.Module):
     sites: tuple[SiteRow, ...] = eqx.field(static=True)
     """The site table: one row for each weight."""
     prior_names: tuple[tuple[str, str], ...] = eqx.field(static=True)
+    traced: TracedInputs = eqx.field(static=True)
+    """Shapes of the inputs that the sites were found with."""
     likelihood: Likelihood | None = None
     """Of targets given outputs, where it is known: `plait.fit` leaves the trained one here."""
 

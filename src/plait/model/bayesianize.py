@@ -14,6 +14,7 @@ from plait.model.adapter import Skeleton, adapt
 from plait.model.bayesian_model import BayesianModel, batch_size
 from plait.model.patterns import Choice
 from plait.model.site_table import SiteRow, site_rows
+from plait.model.traced_inputs import TracedInputs
 from plait.posterior import Family, JointFamily, JointPosterior, Point, Posterior, RankOne, Tied
 from plait.prior import Cauchy, HeNormal, LearnedNormal, Normal, Prior
 from plait.trace import Program, discover, trace
@@ -79,7 +80,8 @@ def bayesianize(
                 num_params=value.num_params if value is not None else 0,
             )
         )
-    return BayesianModel(posteriors, joints, priors, skeleton, tuple(table), tuple(names.items()))
+    traced = TracedInputs.of((x, args, kwargs))
+    return BayesianModel(posteriors, joints, priors, skeleton, tuple(table), tuple(names.items()), traced)
 
 
 def _trace(skeleton: Skeleton, weights: dict[str, Array], x: PyTree, args: Any, kwargs: Any) -> Program:
@@ -136,6 +138,7 @@ def _bind_priors(
     priors: dict[str, Prior] = {}
     names: dict[str, str] = {}
     marginals = {path: marginal for joint in joints for path, marginal in joint.marginals().items()}
+    has_matrices = any(not row.layout.is_vector for row in rows)
     for row in rows:
         path = row.path
         parts = [part for _, part in posteriors[path].parts()] if path in posteriors else [marginals[path]]
@@ -145,6 +148,8 @@ def _bind_priors(
         asked = _default_prior(_family(families, row)) if given is None else given
         if not isinstance(asked, Prior):
             raise TypeError(f"`prior` for {path!r} must be a prior such as plait.Normal(0.2), got {asked!r}")
+        if row.layout.is_vector and choice.is_one_for_all and has_matrices:
+            asked = asked.for_vectors()
         bound = asked.bind(weights[path], row.layout)
         for part in parts:
             bound.check(part)

@@ -27,6 +27,7 @@ class Choice(Generic[T]):
         is_mapping = isinstance(value, Mapping)
         self._rules: list[tuple[str, T]] = list(value.items()) if is_mapping else []
         self._fallback: Any = fallback if is_mapping else value
+        self.is_one_for_all = not is_mapping
         for pattern, _ in self._rules:
             if not isinstance(pattern, str):
                 raise TypeError(f"`{option}`: a pattern is a string, got {pattern!r}")

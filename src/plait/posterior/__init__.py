@@ -11,6 +11,7 @@ from plait.posterior.joint import JointFamily as JointFamily
 from plait.posterior.joint import JointPosterior as JointPosterior
 from plait.posterior.low_rank import LowRank as LowRank
 from plait.posterior.low_rank import LowRankPosterior as LowRankPosterior
+from plait.posterior.masked import MaskedPosterior as MaskedPosterior
 from plait.posterior.matrix_normal import MatrixNormal as MatrixNormal
 from plait.posterior.matrix_normal import MatrixNormalPosterior as MatrixNormalPosterior
 from plait.posterior.matrix_normal_plus_diagonal import MatrixNormalPlusDiagonal as MatrixNormalPlusDiagonal

@@ -17,7 +17,7 @@ from plait._random import normal
 from plait._typing import Array, PRNGKey, Scalar
 from plait.linalg.stable import safe_sqrt
 from plait.site.base import Site
-from plait.site.layout import Layout
+from plait.site.layout import Kept, Layout
 from plait.site.view import WeightView
 
 
@@ -149,6 +149,11 @@ class Posterior(eqx.Module):
     def windowed(self, view: WeightView) -> "Posterior | None":
         """The marginal of a window of the weight, or None where the family has no cheap form of it."""
         return self if view.window is None else None
+
+    def restricted(self, kept: Kept) -> "Posterior | None":
+        """The marginal of the entries kept on each axis, or None where the family has none of its own kind."""
+        del kept
+        return None
 
 
 def independent_noise(variance: Array, site: Site, key: PRNGKey) -> Array:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from plait._random import normal
 from plait._typing import Array, PRNGKey, Scalar, Weight
 from plait.linalg.cholesky import CholeskyFactor
 from plait.posterior.base import LOG_2_PI_E, Family, Posterior, check_scale
 from plait.posterior.joint import JointFamily, JointPosterior, Marginal
-from plait.site.layout import Layout
+from plait.site.layout import Kept, Layout
 
 
 class FullCovariancePosterior(Posterior):
@@ -42,6 +43,11 @@ class FullCovariancePosterior(Posterior):
 
     def entropy(self) -> Scalar:
         return self.root.log_det() + 0.5 * LOG_2_PI_E * self.mean.size
+
+    def restricted(self, kept: Kept) -> Posterior:
+        inside = np.arange(self.mean.size).reshape(self.mean.shape)[np.ix_(*kept)]
+        layout = self.layout.restricted(kept)
+        return FullCovariancePosterior(self.mean[np.ix_(*kept)], self.root.restricted(inside.reshape(-1)), layout)
 
     @property
     def num_params(self) -> int:

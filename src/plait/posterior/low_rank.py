@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from plait._random import normal
 from plait._typing import Array, PRNGKey, Scalar, Weight
 from plait.posterior.base import LOG_2_PI_E, Family, Posterior, check_scale, independent_noise, jitter
 from plait.posterior.mean_field import MeanField
 from plait.site.base import MatrixSite, Site
-from plait.site.layout import Layout
+from plait.site.layout import Kept, Layout
 
 
 class LowRankPosterior(Posterior):
@@ -93,6 +94,11 @@ class LowRankPosterior(Posterior):
         own = (*lead[:-1], 1) if site.groups > 1 else lead
         noise = jnp.broadcast_to(normal(key, own, self.mean.dtype), lead)
         return site.expand(noise[..., None], jnp.ones((1, self.layout.fan_out), self.mean.dtype))
+
+    def restricted(self, kept: Kept) -> Posterior:
+        inside = np.ix_(*kept)
+        directions = self.directions[(slice(None), *inside)]
+        return LowRankPosterior(self.mean[inside], self.log_scale[inside], directions, self.layout.restricted(kept))
 
     @property
     def num_params(self) -> int:

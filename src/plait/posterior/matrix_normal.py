@@ -11,6 +11,7 @@ from typing import Literal
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from plait._random import normal
 from plait._typing import Array, PRNGKey, Scalar, Weight
@@ -22,7 +23,7 @@ from plait.linalg.stable import safe_sqrt
 from plait.posterior.base import LOG_2_PI_E, Family, Posterior, check_scale
 from plait.posterior.mean_field import MeanField
 from plait.site.base import MatrixSite, Site
-from plait.site.layout import Layout
+from plait.site.layout import Kept, Layout
 
 FactorName = Literal["diagonal", "cholesky", "householder"]
 
@@ -117,6 +118,11 @@ class MatrixNormalPosterior(Posterior):
         norm = safe_sqrt(self._row_norm_squared(site, x).astype(self.mean.dtype))
         noise = normal(key, (*norm.shape[:-1], self.layout.fan_out), norm.dtype)
         return site.expand(norm * noise, self.columns.matrix().T).astype(site.y.dtype)
+
+    def restricted(self, kept: Kept) -> "MatrixNormalPosterior":
+        rows, columns = self.layout.sides_of(kept)
+        factors = self.rows.restricted(rows), self.columns.restricted(columns)
+        return MatrixNormalPosterior(self.mean[np.ix_(*kept)], *factors, self.layout.restricted(kept))
 
     @property
     def num_params(self) -> int:

@@ -7,13 +7,14 @@ from typing import Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from plait._random import normal
 from plait._typing import Array, PRNGKey, Scalar, Weight
 from plait.linalg.stable import inverse_softplus
 from plait.posterior.base import LOG_2_PI_E, Family, Posterior, check_scale, jitter
 from plait.posterior.point import view_layout
-from plait.site.layout import Layout
+from plait.site.layout import Kept, Layout
 from plait.site.view import WeightView
 
 Transform = Literal["exp", "softplus"]
@@ -70,6 +71,11 @@ class MeanFieldPosterior(Posterior):
         cut = view.cut
         layout = view_layout(view)
         return MeanFieldPosterior(cut(self.mean), cut(self.unconstrained), layout, self.transform, self.max_scale)
+
+    def restricted(self, kept: Kept) -> Posterior:
+        mean, unconstrained = (value[np.ix_(*kept)] for value in (self.mean, self.unconstrained))
+        layout = self.layout.restricted(kept)
+        return MeanFieldPosterior(mean, unconstrained, layout, self.transform, self.max_scale)
 
     @property
     def num_params(self) -> int:

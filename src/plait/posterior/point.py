@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from plait._typing import Array, PRNGKey, Scalar, Weight
 from plait.posterior.base import Family, Posterior
 from plait.site.base import Site
-from plait.site.layout import Layout
+from plait.site.layout import Kept, Layout
 from plait.site.view import WeightView
 
 
@@ -46,6 +47,9 @@ class PointPosterior(Posterior):
 
     def windowed(self, view: WeightView) -> Posterior | None:
         return PointPosterior(view.cut(self.mean), view_layout(view))
+
+    def restricted(self, kept: Kept) -> Posterior:
+        return PointPosterior(self.mean[np.ix_(*kept)], self.layout.restricted(kept))
 
     @property
     def num_params(self) -> int:

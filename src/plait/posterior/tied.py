@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from plait._random import normal
 from plait._typing import Array, Float, PRNGKey, Scalar, Weight
@@ -25,7 +26,7 @@ from plait.linalg.sum_log_outer import sum_log_outer
 from plait.posterior.base import LOG_2_PI_E, Family, Posterior, check_scale, jitter
 from plait.posterior.mean_field import MeanField
 from plait.site.base import MatrixSite, Site
-from plait.site.layout import Layout
+from plait.site.layout import Kept, Layout
 
 
 class TiedPosterior(Posterior):
@@ -94,6 +95,11 @@ class TiedPosterior(Posterior):
         rows, columns = self._squared_factors()
         features = site.contract(site.square(x), rows)
         return site.expand(features.astype(columns.dtype), columns)
+
+    def restricted(self, kept: Kept) -> Posterior:
+        rows, columns = self.layout.sides_of(kept)
+        sides = self.row_log_scale[:, rows], self.column_log_scale[:, columns]
+        return TiedPosterior(self.mean[np.ix_(*kept)], *sides, self.layout.restricted(kept))
 
     @property
     def num_params(self) -> int:

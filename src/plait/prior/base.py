@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from plait._compat import Tracer
 from plait._typing import Array, PRNGKey, Scalar
 from plait.posterior.base import Posterior
-from plait.site.layout import Layout
+from plait.site.layout import Kept, Layout
 
 Route = Literal["exact", "bound", "Monte Carlo"]
 
@@ -27,6 +27,15 @@ class Prior(eqx.Module):
     def bind(self, weight: Array, layout: Layout) -> "Prior":
         """The prior of one weight, where it depends on the weight's fan-in or on its given value."""
         del weight, layout
+        return self
+
+    def for_vectors(self) -> "Prior":
+        """What weights without a fan-in side get, where a model is given one prior for all its weights."""
+        return self
+
+    def restricted(self, kept: Kept) -> "Prior":
+        """The prior of the entries kept on each axis of a weight it is bound to."""
+        del kept
         return self
 
     @abstractmethod
@@ -68,6 +77,15 @@ class Prior(eqx.Module):
     def describe(self) -> str:
         """How the site table names it."""
         return type(self).__name__
+
+
+def check_moments(prior: Prior, posterior: Any) -> None:
+    """Refuse a posterior whose variance is infinite."""
+    if not posterior.has_moments:
+        raise ValueError(
+            f"KL({type(posterior).__name__} || {type(prior).__name__}) is infinite: a posterior without moments "
+            "needs a heavy-tailed prior such as `plait.Cauchy(scale)`"
+        )
 
 
 def check_positive(value: Any, name: str, owner: str) -> None:

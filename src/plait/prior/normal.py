@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from plait._typing import Array, Scalar
-from plait.prior.base import Prior, check_positive
-from plait.site.layout import Layout
+from plait.prior.base import Prior, check_moments, check_positive
+from plait.site.layout import Kept, Layout
 
 HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 
@@ -55,11 +55,7 @@ class SphericalNormal(Prior):
         return mean.size * (_average(log_scale) + HALF_LOG_2_PI) + 0.5 * second
 
     def check(self, posterior: Any) -> None:
-        if not posterior.has_moments:
-            raise ValueError(
-                f"KL({type(posterior).__name__} || {type(self).__name__}) is infinite: a posterior without moments "
-                "needs a heavy-tailed prior such as `plait.Cauchy(scale)`"
-            )
+        check_moments(self, posterior)
         for name, shape in (("mean", jnp.shape(self.mean)), ("scale", jnp.shape(self.log_scale()))):
             if shape not in ((), posterior.mean.shape):
                 raise ValueError(
@@ -101,6 +97,9 @@ class Normal(SphericalNormal):
             raise ValueError(f"`mean` must be a number, an array or 'weights', got {self.mean!r}")
         mean = weight if isinstance(self.mean, str) else _fit(self.mean, weight, "mean")
         return Normal(_fit(self.scale, weight, "scale"), mean)
+
+    def restricted(self, kept: Kept) -> Prior:
+        return Normal(*(value[np.ix_(*kept)] if jnp.ndim(value) else value for value in (self.scale, self.mean)))
 
     def log_scale(self) -> Any:
         return jnp.log(jax.lax.stop_gradient(self.scale)) if eqx.is_array(self.scale) else math.log(self.scale)

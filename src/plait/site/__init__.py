@@ -6,6 +6,7 @@ from plait.site.dense import DenseSite as DenseSite
 from plait.site.elementwise import BiasSite as BiasSite
 from plait.site.elementwise import ScaleSite as ScaleSite
 from plait.site.layout import Atom as Atom
+from plait.site.layout import Kept as Kept
 from plait.site.layout import Layout as Layout
 from plait.site.lookup import LookupSite as LookupSite
 from plait.site.view import WeightView as WeightView

@@ -38,7 +38,7 @@ class DenseSite(MatrixSite):
         return tuple(int(i) for i in pair[self.index if ours else 1 - self.index])
 
     @property
-    def _contracted(self) -> tuple[int, ...]:
+    def contracted(self) -> tuple[int, ...]:
         return self._side(0, True)
 
     @property
@@ -46,11 +46,11 @@ class DenseSite(MatrixSite):
         return self._side(1, True)
 
     @property
-    def _free(self) -> tuple[int, ...]:
-        return tuple(i for i in range(len(self.view.sizes)) if i not in self._contracted + self._batch)
+    def free(self) -> tuple[int, ...]:
+        return tuple(i for i in range(len(self.view.sizes)) if i not in self.contracted + self._batch)
 
     @property
-    def _x_contracted(self) -> tuple[int, ...]:
+    def x_contracted(self) -> tuple[int, ...]:
         return self._side(0, False)
 
     @property
@@ -59,7 +59,7 @@ class DenseSite(MatrixSite):
 
     @property
     def _x_free(self) -> tuple[int, ...]:
-        return tuple(i for i in range(len(self.x.shape)) if i not in self._x_contracted + self._x_batch)
+        return tuple(i for i in range(len(self.x.shape)) if i not in self.x_contracted + self._x_batch)
 
     @property
     def layout(self) -> Layout:
@@ -71,11 +71,11 @@ class DenseSite(MatrixSite):
 
     @property
     def row_atoms(self) -> tuple[Atom, ...]:
-        return self.view.atoms_of(self._contracted)
+        return self.view.atoms_of(self.contracted)
 
     @property
     def column_atoms(self) -> tuple[Atom, ...]:
-        return self.view.atoms_of(self._batch + self._free)
+        return self.view.atoms_of(self._batch + self.free)
 
     @property
     def positions(self) -> int:
@@ -94,14 +94,14 @@ class DenseSite(MatrixSite):
 
     def contract(self, x: Array, rows: Array) -> Array:
         kernel = self.view.show_side(rows, self.row_atoms, self.row_atoms).reshape(
-            rows.shape[:1] + tuple(self.view.sizes[i] for i in self._contracted)
+            rows.shape[:1] + tuple(self.view.sizes[i] for i in self.contracted)
         )
         axes = tuple(range(1, kernel.ndim))
-        features = jax.lax.dot_general(x, kernel.astype(x.dtype), ((self._x_contracted, axes), ((), ())))
+        features = jax.lax.dot_general(x, kernel.astype(x.dtype), ((self.x_contracted, axes), ((), ())))
         if not self._batch:
             return features
         # The batch axes of x are among the leading axes of the features: gather them into one group axis.
-        kept = [i for i in range(len(self.x.shape)) if i not in self._x_contracted]
+        kept = [i for i in range(len(self.x.shape)) if i not in self.x_contracted]
         where = [kept.index(i) for i in self._x_batch]
         lead = [i for i in range(len(kept)) if i not in where]
         features = jnp.transpose(features, (*lead, *where, len(kept)))
@@ -110,7 +110,7 @@ class DenseSite(MatrixSite):
     def expand(self, features: Array, columns: Array) -> Array:
         order = self.column_atoms
         kernel = self.view.show_side(columns, order, order)
-        free = tuple(self.view.sizes[i] for i in self._free)
+        free = tuple(self.view.sizes[i] for i in self.free)
         if not self._batch:
             kernel = kernel.reshape(columns.shape[0], -1).astype(features.dtype)
             y = skinny_product(features, kernel).reshape(*features.shape[:-1], *free)
@@ -125,27 +125,27 @@ class DenseSite(MatrixSite):
 
     def scale_input(self, x: Array, units: Array) -> Array:
         atoms = self.row_atoms
-        sizes = tuple(self.view.sizes[i] for i in self._contracted)
+        sizes = tuple(self.view.sizes[i] for i in self.contracted)
         values = self.view.show_side(units.reshape(-1, units.shape[-1]), atoms, atoms)
         values = values.reshape(values.shape[:1] + sizes)
-        return x * along_examples(values, units.ndim, self.x_examples, self._x_contracted, self.x).astype(x.dtype)
+        return x * along_examples(values, units.ndim, self.x_examples, self.x_contracted, self.x).astype(x.dtype)
 
     def scale_output(self, y: Array, columns: Array) -> Array:
         order = self.column_atoms
-        sizes = tuple(self.view.sizes[i] for i in self._batch + self._free)
+        sizes = tuple(self.view.sizes[i] for i in self._batch + self.free)
         values = self.view.show_side(columns.reshape(-1, columns.shape[-1]), order, order)
         values = values.reshape(values.shape[:1] + sizes)
         first = len(self._batch) + (0 if self.index == 0 else len(self._x_free))
-        axes = (*range(len(self._batch)), *range(first, first + len(self._free)))
+        axes = (*range(len(self._batch)), *range(first, first + len(self.free)))
         return y * along_examples(values, columns.ndim, self.y_examples, axes, self.y).astype(y.dtype)
 
     def inputs_as_rows(self, x: Array) -> Array:
-        rows = jnp.transpose(x, (*self._x_free, *self._x_batch, *self._x_contracted))
+        rows = jnp.transpose(x, (*self._x_free, *self._x_batch, *self.x_contracted))
         return self._stored_rows(rows.reshape(self.positions, self.groups, -1))
 
     def outputs_as_columns(self, y: Array) -> Array:
         # y has the batch axes first, then the free axes of the left operand and those of the right.
-        batch, free = len(self._batch), len(self._free)
+        batch, free = len(self._batch), len(self.free)
         ours = batch if self.index == 0 else y.ndim - free
         theirs = [i for i in range(batch, y.ndim) if not ours <= i < ours + free]
         columns = jnp.transpose(y, (*theirs, *range(batch), *range(ours, ours + free)))

@@ -8,11 +8,15 @@ on the way to the contraction: Equinox (out x in), Flax (in x out), HWIO and OIH
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax.numpy as jnp
+import numpy as np
 
 from plait._typing import Array
+
+Kept: TypeAlias = tuple[np.ndarray, ...]
+"""For each axis of a tensor, which of its entries are kept, in ascending order."""
 
 
 class Atom(NamedTuple):
@@ -109,6 +113,28 @@ class Layout:
     def size(self) -> int:
         return math.prod(self.shape)
 
+    def restricted(self, kept: Kept) -> "Layout":
+        """The layout of a tensor of which only some entries are kept on each axis."""
+        cut = {axis for axis, index in enumerate(kept) if len(index) != self.shape[axis]}
+        if any(sum(atom.axis == axis for atom in self.atoms) > 1 for axis in cut):
+            raise ValueError(
+                f"rows and columns share an axis of a weight of shape {self.shape}: it cannot be cut there"
+            )
+
+        def resize(atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
+            return tuple(atom._replace(size=len(kept[atom.axis])) if atom.axis in cut else atom for atom in atoms)
+
+        shape = tuple(len(index) for index in kept)
+        return Layout(shape, resize(self.rows), resize(self.columns), resize(self.taps))
+
+    def sides_of(self, kept: Kept) -> tuple[np.ndarray, np.ndarray]:
+        """The rows and the columns of the matrix that belong to the entries kept on each axis."""
+        inside = np.zeros(self.shape, bool)
+        inside[np.ix_(*kept)] = True
+        refined = inside.reshape([atom.size for atom in self.atoms])
+        matrix = refined.transpose(self._matrix_order()).reshape(self.fan_in, self.fan_out)
+        return np.flatnonzero(matrix.any(axis=1)), np.flatnonzero(matrix.any(axis=0))
+
     def spread_rows(self, values: Array) -> Array:
         """[..., fan_in] values placed along the row atoms, broadcastable against the refined tensor."""
         return self._spread(values, self.rows)
@@ -124,6 +150,11 @@ class Layout:
     def _spread(self, values: Array, along: tuple[Atom, ...]) -> Array:
         sizes = tuple(atom.size if atom in along else 1 for atom in self.atoms)
         return values.reshape(values.shape[:-1] + sizes)
+
+    def pool(self, tensor: Array, keep: tuple[Atom, ...]) -> Array:
+        """Sums of [*shape] over all atoms but those to keep, broadcastable against the refined tensor."""
+        summed = tuple(i for i, atom in enumerate(self.atoms) if atom not in keep)
+        return jnp.sum(self.refine(tensor), axis=summed, keepdims=True)
 
     def fold(self, refined: Array) -> Array:
         """[..., *atom sizes] to [..., *shape]."""

@@ -41,7 +41,7 @@ class LookupSite(MatrixSite):
         return next(a for a in range(len(sizes)) if sizes[a] == 1 and self.view.sizes[a] != 1)
 
     @property
-    def _column_axes(self) -> tuple[int, ...]:
+    def column_axes(self) -> tuple[int, ...]:
         return tuple(a for a in range(len(self.view.sizes)) if a != self._row_axis)
 
     @property
@@ -55,7 +55,7 @@ class LookupSite(MatrixSite):
 
     @property
     def column_atoms(self) -> tuple[Atom, ...]:
-        return self.view.atoms_of(self._column_axes)
+        return self.view.atoms_of(self.column_axes)
 
     @property
     def positions(self) -> int:
@@ -92,17 +92,18 @@ class LookupSite(MatrixSite):
     def expand(self, features: Array, columns: Array) -> Array:
         order = self.column_atoms
         kernel = self.view.show_side(columns, order, order)
-        kernel = kernel.reshape(columns.shape[:1] + tuple(self.view.sizes[a] for a in self._column_axes))
+        kernel = kernel.reshape(columns.shape[:1] + tuple(self.view.sizes[a] for a in self.column_axes))
         y = jnp.tensordot(features, kernel, 1)
-        return jnp.moveaxis(self._with_row_axis(y), self._offsets_at_end(y), self._offsets())
+        return jnp.moveaxis(self._with_row_axis(y), self._offsets_at_end(y), self.offsets)
 
-    def _offsets(self) -> tuple[int, ...]:
+    @property
+    def offsets(self) -> tuple[int, ...]:
         """Axes of y that run over the slice."""
         return tuple(self.params["dimension_numbers"].offset_dims)
 
     def _offsets_at_end(self, y: Array) -> tuple[int, ...]:
         rank = len(self.y.shape)
-        return tuple(range(rank - len(self._offsets()), rank))
+        return tuple(range(rank - len(self.offsets), rank))
 
     def _with_row_axis(self, y: Array) -> Array:
         """Columns last, and the looked-up axis among them with size one unless the program collapses it."""
@@ -111,7 +112,7 @@ class LookupSite(MatrixSite):
         kept = [
             a for a in range(len(self.view.sizes)) if a not in self.params["dimension_numbers"].collapsed_slice_dims
         ]
-        return jnp.expand_dims(y, y.ndim - len(self._column_axes) + kept.index(self._row_axis))
+        return jnp.expand_dims(y, y.ndim - len(self.column_axes) + kept.index(self._row_axis))
 
     @property
     def sign_shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -123,9 +124,9 @@ class LookupSite(MatrixSite):
     def scale_output(self, y: Array, columns: Array) -> Array:
         order = self.column_atoms
         values = self.view.show_side(columns.reshape(-1, columns.shape[-1]), order, order)
-        values = values.reshape(values.shape[:1] + tuple(self.view.sizes[a] for a in self._column_axes))
+        values = values.reshape(values.shape[:1] + tuple(self.view.sizes[a] for a in self.column_axes))
         slices = [a for a in range(len(self.view.sizes)) if a not in self._collapsed()]
-        axes = tuple(self._offsets()[slices.index(a)] for a in self._column_axes if a not in self._collapsed())
+        axes = tuple(self.offsets[slices.index(a)] for a in self.column_axes if a not in self._collapsed())
         values = values.reshape(values.shape[:1] + tuple(y.shape[a] for a in axes))
         return y * along_examples(values, columns.ndim, self.y_examples, axes, self.y).astype(y.dtype)
 
@@ -137,5 +138,5 @@ class LookupSite(MatrixSite):
         return self.contract(x, identity).reshape(self.positions, 1, -1)
 
     def outputs_as_columns(self, y: Array) -> Array:
-        columns = jnp.moveaxis(y, self._offsets(), range(y.ndim - len(self._offsets()), y.ndim))
+        columns = jnp.moveaxis(y, self.offsets, range(y.ndim - len(self.offsets), y.ndim))
         return self._stored_columns(columns.reshape(self.positions, 1, -1))

@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 import jax
+import jax.numpy as jnp
 
 from plait._compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, bind_equation, close, is_drop
 from plait._typing import Array
@@ -134,10 +135,12 @@ def _with_weights(equation: JaxprEqn, operands: list[Any], handler: Handler) -> 
         view = operands[which[0]]
         if primitive == "split" and (parts := _split(params, view)) is not None:
             return parts
-        if len(operands) == 1 and (carried := _carry(primitive, params, view)) is not None:
+        if len(operands) == 1 and (carried := carry(primitive, params, view)) is not None:
             return [carried]
-        if len(operands) == 2 and (site := _site(equation, which[0], view, handler)) is not None:
-            return [handler.meet(site, operands[1 - which[0]])]
+        if len(operands) == 2 and (site := match_site(equation, which[0], view, handler.examples)) is not None:
+            x = operands[1 - which[0]]
+            # The epsilon that is added to a variance is a plain number.
+            return [handler.meet(site, x if isinstance(x, (jax.Array, Waiting)) else jnp.asarray(x))]
     if primitive in CALLS:
         inner, constants = close(params[CALLS[primitive]])
         return _run(inner, constants, operands, handler)
@@ -150,7 +153,8 @@ def _with_weights(equation: JaxprEqn, operands: list[Any], handler: Handler) -> 
     return bind_equation(equation, [_materialise(operand, handler) for operand in operands])
 
 
-def _carry(primitive: str, params: dict[str, Any], view: WeightView) -> WeightView | None:
+def carry(primitive: str, params: dict[str, Any], view: WeightView) -> WeightView | None:
+    """The weight after a layout operation, or None where it is none or the atoms do not survive it."""
     match primitive:
         case "transpose":
             return view.transpose(_ints(params["permutation"]))
@@ -199,12 +203,15 @@ def _ints(values: Sequence[Any]) -> tuple[int, ...]:
     return tuple(int(value) for value in values)
 
 
-def _site(equation: JaxprEqn, index: int, view: WeightView, handler: Handler) -> Site | None:
+def match_site(
+    equation: JaxprEqn, index: int, view: WeightView, examples: Callable[[Any], ExampleAxis | None]
+) -> Site | None:
+    """The site, if an equation with a weight as operand `index` is one."""
     activation, result = equation.invars[1 - index], equation.outvars[0]
     x, y = _operand(activation.aval), _operand(result.aval)
     for kind in SITES:
         if (site := kind.match(equation.primitive.name, equation.params, index, view, x, y)) is not None:
-            return site.at(handler.examples(activation), handler.examples(result))
+            return site.at(examples(activation), examples(result))
     return None
 
 
