@@ -1,0 +1,29 @@
+"""Other posteriors for the same weights: what a natural-gradient method does before it trains."""
+
+from dataclasses import replace
+
+from plait.estimator import ESTIMATORS
+from plait.model.bayesian_model import BayesianModel
+from plait.model.site_table import SiteRow
+from plait.posterior import JointPosterior, Posterior
+
+
+def exchange(
+    bnn: BayesianModel, posteriors: dict[str, Posterior], joints: tuple[JointPosterior, ...], names: dict[str, str]
+) -> BayesianModel:
+    """The model with other posteriors, which together cover its weights; `names` says how the site table calls them.
+
+    Priors stay, and so does an estimator that the new posterior admits.
+    """
+    rows = tuple(_row(row, posteriors.get(row.path), names[row.path]) for row in bnn.sites)
+    return replace(bnn, posteriors=posteriors, joints=joints, sites=rows)
+
+
+def _row(row: SiteRow, posterior: Posterior | None, name: str) -> SiteRow:
+    # Joint posteriors and those of a single normal prior have closed forms.
+    kl = "exact" if row.kl else ""
+    if posterior is None:
+        return replace(row, posterior=name, estimator="weights", kl=kl, num_params=0)
+    fits = ESTIMATORS[row.estimator].refusal(posterior, row.groups) is None
+    estimator = row.estimator if fits else "weights"
+    return replace(row, posterior=name, estimator=estimator, kl=kl, num_params=posterior.num_params)
