@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from plait._random import signs
 from plait._typing import Array, PRNGKey, PyTree
 from plait.likelihood import Likelihood
-from plait.model import BayesianModel, record
+from plait.model import BayesianModel, Recording, record
 from plait.natural.curvature import Look
 
 Fisher = Literal["sampled", "exact", "empirical"]
@@ -35,18 +35,20 @@ class Passes:
         self.inputs = x if isinstance(x, tuple) else (x,)
         self.examples = self.y.shape[0]
 
-    def data(self, weights: dict[str, Array], key: PRNGKey) -> Look:
+    def data(self, weights: dict[str, Array], key: PRNGKey) -> Recording:
         """At the targets of the data."""
-        return self._look(weights, key, self.y, None)
+        return self._record(self.inputs, self.y, weights, key, None)
 
     def average(
-        self, fisher: Fisher, weights: dict[str, Array], key: PRNGKey, summarise: Callable[[Look], PyTree]
+        self, fisher: Fisher, data: Recording, key: PRNGKey, summarise: Callable[[Look], PyTree]
     ) -> PyTree:
-        """A summary of the passes of one kind."""
+        """A summary of the passes of one kind at the weights of a pass over the data."""
+        weights = data.weights
         if fisher == "empirical":
-            return summarise(self.data(weights, key))
+            return summarise(self._look(data, self.y, key, None))
         if fisher == "sampled":
-            return summarise(self._look(weights, key, None, None))
+            recording = self._record(self.inputs, None, weights, key, None)
+            return summarise(self._look(recording, None, key, None))
         observed = jax.eval_shape(lambda: self.output(self.bnn(*self.inputs, key=None)))
         count = jax.eval_shape(self.likelihood.fisher_root, observed).shape[0]
         keys = jax.random.split(key, count)
@@ -57,29 +59,32 @@ class Passes:
                 # The mean over columns is to be their sum.
                 return count**0.5 * sign * self.likelihood.fisher_root(outputs)[column].astype(outputs.dtype)
 
-            return summarise(self._look(weights, key, None, pull))
+            recording = self._record(self.inputs, None, weights, key, pull)
+            return summarise(self._look(recording, None, key, pull))
 
         return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), jax.vmap(one)(jnp.arange(count), keys))
 
-    def _look(self, weights: dict[str, Array], key: PRNGKey, y: Array | None, pull: Any) -> Look:
-        def run(inputs: tuple[Any, ...], y: Array | None, key: PRNGKey) -> Any:
-            return record(
-                self.bnn,
-                *inputs,
-                likelihood=self.likelihood,
-                key=key,
-                y=y,
-                weights=weights,
-                output=self.output,
-                pull=pull,
-            )
+    def _record(
+        self, inputs: tuple[Any, ...], y: Array | None, weights: dict[str, Array], key: PRNGKey, pull: Any
+    ) -> Recording:
+        return record(
+            self.bnn,
+            *inputs,
+            likelihood=self.likelihood,
+            key=key,
+            y=y,
+            weights=weights,
+            output=self.output,
+            pull=pull,
+        )
 
+    def _look(self, recording: Recording, y: Array | None, key: PRNGKey, pull: Any) -> Look:
         def each() -> dict[str, Array]:
             def one(inputs: tuple[Any, ...], y: Array | None, key: PRNGKey) -> dict[str, Array]:
                 alone = jax.tree.map(lambda leaf: leaf[None], (inputs, y))
-                return run(*alone, key).weight_gradients
+                return self._record(*alone, recording.weights, key, pull).weight_gradients
 
             keys = jax.random.split(key, self.examples)
             return jax.vmap(one, in_axes=(0, None if y is None else 0, 0))(self.inputs, y, keys)
 
-        return Look(run(self.inputs, y, key), self.examples, each)
+        return Look(recording, self.examples, each)

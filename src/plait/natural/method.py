@@ -25,9 +25,9 @@ import optax
 from plait._random import check_key
 from plait._typing import Array, PRNGKey, PyTree, Scalar
 from plait.likelihood import Likelihood
-from plait.model import BayesianModel
+from plait.model import BayesianModel, Recording
 from plait.model.exchange import exchange
-from plait.natural.curvature import Curvature, Priors
+from plait.natural.curvature import Curvature, Look, Priors
 from plait.natural.fisher import FISHERS, Fisher, Passes
 from plait.natural.noise import check_noise, start_noise, update_noise
 from plait.natural.prior import gaussian_priors
@@ -172,12 +172,14 @@ class NaturalGradient(eqx.Module):
         def observe(pair: tuple[Any, Any]) -> tuple[Any, Any]:
             values, states = pair
 
-            def summarise(weights: dict[str, Array], key: PRNGKey) -> Any:
-                looks = [lambda look, c=c, v=v: c.summarise(look, v) for c, v in zip(curvatures, values, strict=True)]
-                return passes.average(self.fisher, weights, key, lambda look: [one(look) for one in looks])
+            def summarise(look: Look) -> list[Any]:
+                return [c.summarise(look, v) for c, v in zip(curvatures, values, strict=True)]
+
+            def average(data: Recording, key: PRNGKey) -> Any:
+                return passes.average(self.fisher, data, key, summarise)
 
             keys = jax.random.split(fisher_key, self.num_samples)
-            seen = jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), _map(summarise, draws.weights, keys))
+            seen = jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), _map(average, draws.recording, keys))
             both = [
                 c.absorb(v, s, one, priors, strength, rate)
                 for c, v, s, one in zip(curvatures, values, states, seen, strict=True)
@@ -214,7 +216,7 @@ class NaturalGradient(eqx.Module):
             self.noise, likelihood, state.noise, draws.outputs, batch[1], dataset_size=dataset_size, kl_weight=weight
         )
         aux = StepAux(nll + kl_weight * kl / dataset_size, nll, kl, trained)
-        bnn = replace(bnn, posteriors=posteriors, joints=joints, likelihood=trained)
+        bnn = replace(bnn, posteriors=posteriors, joints=joints)
         return bnn, NaturalState(count, momentum, states, adam, noise), aux
 
     # -- pieces ------------------------------------------------------------------------------------------------------------
@@ -244,7 +246,7 @@ class NaturalGradient(eqx.Module):
 
 
 class _Draw(NamedTuple):
-    weights: dict[str, Array]
+    recording: Recording
     gradients: dict[str, Array]
     """v, and of constants the gradient of the log-likelihood."""
     outputs: Array
@@ -253,10 +255,10 @@ class _Draw(NamedTuple):
 def _draw(passes: Passes, priors: Priors, strength: Scalar, key: PRNGKey) -> _Draw:
     """One draw of the weights and what it gives."""
     weights = passes.bnn.draw_weights(key)
-    look = passes.data(weights, key)
-    gradients = {path: value / look.examples for path, value in look.recording.weight_gradients.items()}
+    recording = passes.data(weights, key)
+    gradients = {path: value / passes.examples for path, value in recording.weight_gradients.items()}
     pulled = {path: gradients[path] - prior.pull(weights[path]) / strength for path, prior in priors.items()}
-    return _Draw(weights, gradients | pulled, passes.output(look.recording.outputs))
+    return _Draw(recording, gradients | pulled, passes.output(recording.outputs))
 
 
 def _map(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -6,8 +6,6 @@ The print divides by the square root, as Adam does; that is no natural-gradient 
 `root=True` is the print.
 """
 
-from typing import Any
-
 import equinox as eqx
 
 from plait.model import BayesianModel
@@ -25,11 +23,10 @@ class NoisyAdam(NaturalGradient):
     cheaper where several places share a weight and smaller by about the batch size (Khan et al. 2018, Vadam).
     """
 
-    curvature_rate: Any = 0.001
     squares: Squares = eqx.field(static=True, default="per_example")
     root: bool = eqx.field(static=True, default=False)
     fisher: Fisher = eqx.field(static=True, default="empirical")
-    statistics_every: int = eqx.field(static=True, default=1)
+    statistics_every: int = eqx.field(static=True, default=10)
     inverse_every: int = eqx.field(static=True, default=1)
 
     def __check_init__(self):
