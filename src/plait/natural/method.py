@@ -107,7 +107,10 @@ class NaturalGradient(eqx.Module):
         a model must not change, in a loop of JAX, and for the `like=` of `plait.load`.
         """
         if bnn.components is not None:
-            raise ValueError(f"natural-gradient methods train one Gaussian, got a mixture of {bnn.components}")
+            raise ValueError(
+                f"natural-gradient methods have one Gaussian on the weights themselves, and this model a mixture of "
+                f"{bnn.components}: build it with another family, `posterior=plait.MeanField()` for instance"
+            )
         curvatures, reasons = self.curvatures(bnn)
         if all(curvature.find(bnn) is not None for curvature in curvatures):
             return bnn
@@ -270,7 +273,11 @@ def _map(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _at(value: Any, count: Array) -> Any:
-    return value(count) if callable(value) else value
+    if not callable(value):
+        return value
+    # Schedules lean on implicit promotion, whatever the user's settings.
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        return value(count)
 
 
 def _points(bnn: BayesianModel) -> dict[str, PointPosterior]:

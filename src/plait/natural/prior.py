@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from plait._typing import Array
 from plait.model import BayesianModel
-from plait.posterior import PointPosterior, RankOnePosterior
+from plait.posterior import PointPosterior
 from plait.prior import Normal
 
 
@@ -32,14 +32,8 @@ def gaussian_priors(bnn: BayesianModel) -> dict[str, GaussianPrior]:
     names = dict(bnn.prior_names)
     found: dict[str, GaussianPrior] = {}
     for row in bnn.sites:
-        posterior = bnn.posteriors.get(row.path)
-        if isinstance(posterior, PointPosterior):
+        if isinstance(bnn.posteriors.get(row.path), PointPosterior):
             continue
-        if isinstance(posterior, RankOnePosterior):
-            raise ValueError(
-                f"natural-gradient methods have a Gaussian on the weight itself, and {row.path!r} has one on rank-one "
-                "factors: build the model with another family, `posterior=plait.MeanField()` for instance"
-            )
         prior = bnn.priors[names[row.path]]
         if not isinstance(prior, Normal):
             raise ValueError(
