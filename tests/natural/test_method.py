@@ -220,7 +220,11 @@ def test_posteriors_and_priors_that_have_no_natural_gradient_here_are_refused(ke
 
 def test_a_dense_matrix_over_many_weights_is_taken_for_a_mistake(key: jax.Array):
     bnn = plait.bayesianize(
-        {"w": jnp.zeros((150, 150))}, jnp.zeros((1, 150)), apply=lambda w, x: x @ w["w"], prior=plait.Normal(1.0), key=key
+        {"w": jnp.zeros((150, 150))},
+        jnp.zeros((1, 150)),
+        apply=lambda w, x: x @ w["w"],
+        prior=plait.Normal(1.0),
+        key=key,
     )
     with pytest.raises(ValueError, match=r"22,500 are more than 20,000: use plait.NoisyKFAC"):
         plait.NoisyFull().prepare(bnn)

@@ -39,9 +39,7 @@ class Passes:
         """At the targets of the data."""
         return self._record(self.inputs, self.y, weights, key, None)
 
-    def average(
-        self, fisher: Fisher, data: Recording, key: PRNGKey, summarise: Callable[[Look], PyTree]
-    ) -> PyTree:
+    def average(self, fisher: Fisher, data: Recording, key: PRNGKey, summarise: Callable[[Look], PyTree]) -> PyTree:
         """A summary of the passes of one kind at the weights of a pass over the data."""
         weights = data.weights
         if fisher == "empirical":
