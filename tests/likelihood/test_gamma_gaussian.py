@@ -100,7 +100,7 @@ def test_targets_of_another_shape_or_kind_are_refused():
         GammaGaussian().check((4, 1), (4,), jnp.float32)
     with pytest.raises(ValueError, match="real numbers as y, got dtype complex64"):
         GammaGaussian().check((4, 1), (4, 1), jnp.complex64)
-    with pytest.raises(ValueError, match="GammaGaussian: `rate` of the prior must be a positive number, got 0.0"):
+    with pytest.raises(ValueError, match=r"GammaGaussian: `rate` of the prior must be a positive number, got 0\.0"):
         GammaGaussian(6.0, 0.0)
     with pytest.raises(ValueError, match="needs outputs and y of the same shape"):
         GammaGaussian().log_prob(jnp.ones((4, 2)), jnp.ones((4, 1)))

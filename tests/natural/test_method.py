@@ -205,9 +205,9 @@ def test_an_option_that_makes_no_sense_is_refused(options: dict[str, Any], says:
 def test_options_of_single_methods_are_checked():
     with pytest.raises(ValueError, match="`squares` must be one of 'per_example', 'minibatch', got 'mean'"):
         plait.NoisyAdam(squares="mean")
-    with pytest.raises(ValueError, match="`inverse_every` must be larger than `statistics_every`.*got 5 and 5"):
+    with pytest.raises(ValueError, match=r"`inverse_every` must be larger than `statistics_every`.*got 5 and 5"):
         plait.NoisyEKFAC(statistics_every=5, inverse_every=5)
-    with pytest.raises(ValueError, match="no `damping`, got 0.1"):
+    with pytest.raises(ValueError, match=r"no `damping`, got 0\.1"):
         plait.NoisyFull(damping=0.1)
 
 

@@ -1,4 +1,4 @@
-"""What is particular to the eigenbasis: its rotations are not trained, and it needs columns that see the same inputs."""
+"""What is particular to the eigenbasis: rotations that are not trained, columns that must see the same inputs."""
 
 import jax
 import jax.numpy as jnp

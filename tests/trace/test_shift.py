@@ -15,7 +15,10 @@ SHIFTED: dict[str, tuple[Callable[..., Any], tuple[int, ...], tuple[int, ...], t
     "vmapped": (lambda w, b, x: jax.vmap(lambda v: w @ v + b)(x), (2, 3), (2,), (4, 3)),
     "one column": (lambda w, b, x: x @ w + b[None], (3, 1), (1,), (4, 3)),
     "as wide as the batch": (lambda w, b, x: (w.T @ x.T + b[:, None]).T, (3, 4), (4,), (4, 3)),
-    "sequence": (lambda w, b, x: jnp.einsum("nti,io->nto", x, w).transpose(0, 2, 1) + b[None, :, None], (3, 2), (2,), (4, 5, 3)),
+    "sequence": (
+        lambda w, b, x: jnp.einsum("nti,io->nto", x, w).transpose(0, 2, 1) + b[None, :, None],
+        (3, 2), (2,), (4, 5, 3),
+    ),
     "reshaped": (lambda w, b, x: (x @ w).reshape(2, 2, 2) + b[None, None], (3, 2), (2,), (4, 3)),
     "conv": (
         lambda w, b, x: lax.conv_general_dilated(x, w, (1,), "SAME", dimension_numbers=("NCH", "OIH", "NCH")) + b[None],

@@ -3,9 +3,9 @@
     Lambda <- (1 - beta) Lambda + beta (N / lambda E[g g^T] + P)         P: precision of the prior (paper 004, eq. 8)
     Sigma = Lambda^-1,      mu <- mu + alpha (N / lambda) Sigma v        v = grad log p(y | x, w) - lambda / N P (w - m)
 
-Curvature is kept as the precision itself, natural parameters of q: the same numbers whatever N, lambda and the batch size,
-and an annealed lambda only changes what new batches add. A structure says how Lambda is stored, how a batch is summed up
-for it, how q follows from it, and how Sigma multiplies a gradient.
+Curvature is kept as the precision itself, natural parameters of q: the same numbers whatever N, lambda and the batch
+size, and an annealed lambda only changes what new batches add. A structure says how Lambda is stored, how a batch is
+summed up for it, how q follows from it, and how Sigma multiplies a gradient.
 """
 
 from abc import ABC, abstractmethod

@@ -2,9 +2,9 @@
 
     Lambda <- (1 - beta) Lambda + beta (N / lambda E[g^2] + P)
 
-E[g^2] of a weight at a site is one product, (a^2)^T (g^2), without a gradient for each example; a weight that an example
-applies T times has the sum over its places, as if these were independent. Of a weight without a site to itself only
-the gradient summed over the batch is known, and its square stands in: for drawn targets, whose gradients are
+E[g^2] of a weight at a site is one product, (a^2)^T (g^2), without a gradient for each example; a weight that an
+example applies T times has the sum over its places, as if these were independent. Of a weight without a site to itself
+only the gradient summed over the batch is known, and its square stands in: for drawn targets, whose gradients are
 independent with mean zero, it has the right expectation.
 """
 

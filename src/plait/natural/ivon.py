@@ -4,8 +4,8 @@
     h <- h + b (h^ - h) + b^2 / 2 (h^ - h)^2 / (h + delta)       h + delta > 0 since 1 + u + u^2 / 2 > 0
     mu <- mu - alpha (m^ + delta mu) / (h + delta),     sigma^-2 = N (h + delta)
 
-Written for the precision Lambda = N (h + delta) and delta = P / N, so that N and the KL weight only scale h^. It needs no
-squares of gradients of examples: a step costs what a gradient step does.
+Written for the precision Lambda = N (h + delta) and delta = P / N, so that N and the KL weight only scale h^. It needs
+no squares of gradients of examples: a step costs what a gradient step does.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The Fisher matrix of a layer as a Kronecker product, F = T S (x) A, and two posteriors that follow from it (MATH 3.1).
+"""The Fisher matrix of a layer as a Kronecker product, F = T S (x) A, and the posteriors that follow (MATH 3.1).
 
     A = E[a a^T],   S = N / lambda T E[g g^T],   P = diag(p) over rows        T: places of one example
     "damped"   Sigma = S_d^-1 (x) A_d^-1,   A_d = A + pi P / sqrt(p~),   S_d = S + sqrt(p~) / pi I         paper 004

@@ -1,7 +1,7 @@
 """Which weights make up the layers that a Kronecker factorisation can carry, and why others cannot be carried.
 
-A layer is a contraction or convolution whose weight is used once, whole and outside loops, together with the bias that is
-added to its result.
+A layer is a contraction or convolution whose weight is used once, whole and outside loops, together with the bias that
+is added to its result.
 """
 
 from plait.model import BayesianModel

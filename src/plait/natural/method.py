@@ -5,8 +5,8 @@
     Lambda by the curvature every `statistics_every` steps, its decompositions every `inverse_every`
     mu <- mu + alpha (N / lambda) (Lambda + ridge)^-1 m^
 
-The draws are those of the posterior itself, which predictions are made from. alpha and beta are the rates that the paper
-writes with a tilde; both may be functions of the step. Constants (`plait.Point`) are trained by Adam.
+The draws are those of the posterior itself, which predictions are made from. alpha and beta are the rates that the
+paper writes with a tilde; both may be functions of the step. Constants (`plait.Point`) are trained by Adam.
 """
 
 import functools
@@ -67,7 +67,7 @@ class NaturalGradient(eqx.Module):
     kl_clip: float | None = eqx.field(static=True, default=None)
     """A bound on the squared length of a step in the metric of the curvature."""
     noise: Any = eqx.field(static=True, default=0.01)
-    """How the likelihood's own numbers are trained: the rate of their closed-form update, or an optax transformation."""
+    """How the likelihood's own numbers are trained: a rate of their closed-form update, or an optax transformation."""
     fallback: Literal["mean-field", "refuse"] = eqx.field(static=True, default="mean-field")
     """What weights get that the structure cannot carry."""
     output: Callable[[Any], Array] = eqx.field(static=True, default=lambda outputs: outputs)
@@ -98,13 +98,13 @@ class NaturalGradient(eqx.Module):
     def curvatures(self, bnn: BayesianModel) -> tuple[tuple[Curvature, ...], dict[str, str]]:
         """The structures over the random weights of a model; and for weights that fall back to a diagonal one, why."""
 
-    # -- what `fit` asks for -----------------------------------------------------------------------------------------------
+    # -- what `fit` asks for -------------------------------------------------------------------------------------------
 
     def prepare(self, bnn: BayesianModel) -> BayesianModel:
         """The model with the posteriors of this method, which start at its means and average variances.
 
-        A model that has them comes back as it is. `step` does the same, so calling it is needed only where the structure of
-        a model must not change, in a loop of JAX, and for the `like=` of `plait.load`.
+        A model that has them comes back as it is. `step` does the same, so calling it is needed only where the
+        structure of a model must not change, in a loop of JAX, and for the `like=` of `plait.load`.
         """
         if bnn.components is not None:
             raise ValueError(
@@ -222,7 +222,7 @@ class NaturalGradient(eqx.Module):
         bnn = replace(bnn, posteriors=posteriors, joints=joints)
         return bnn, NaturalState(count, momentum, states, adam, noise), aux
 
-    # -- pieces ------------------------------------------------------------------------------------------------------------
+    # -- pieces --------------------------------------------------------------------------------------------------------
 
     def _adam(self) -> optax.GradientTransformation:
         return optax.adam(self.learning_rate, b1=self.momentum)

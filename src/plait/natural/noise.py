@@ -20,8 +20,8 @@ def check_noise(noise: Any) -> None:
         return
     if not (hasattr(noise, "init") and hasattr(noise, "update")):
         raise ValueError(
-            "`noise` says how the likelihood's own numbers are trained: a rate in [0, 1] of their closed-form update, or "
-            f"an optax transformation; got {noise!r}"
+            "`noise` says how the likelihood's own numbers are trained: a rate in [0, 1] of their closed-form update, "
+            f"or an optax transformation; got {noise!r}"
         )
 
 
@@ -38,8 +38,8 @@ def start_noise(noise: Any, likelihood: Likelihood | None) -> Any:
             return noise.init(_parameters(likelihood)[0])
     if likelihood.num_params and type(likelihood).updated is Likelihood.updated:
         raise ValueError(
-            f"{type(likelihood).__name__} has trained numbers and no closed-form update of them: train them by gradients, "
-            "`noise=optax.adam(1e-3)`"
+            f"{type(likelihood).__name__} has trained numbers and no closed-form update of them: train them by "
+            "gradients, `noise=optax.adam(1e-3)`"
         )
     return None
 

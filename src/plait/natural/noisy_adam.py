@@ -2,8 +2,8 @@
 
     mu <- mu + alpha m^ / (f + gamma),     q(w) = N(mu, lambda / N / (f + gamma)),     gamma = lambda P / N
 
-The print divides by the square root, as Adam does; that is no natural-gradient step, though its fixed point is the same.
-`root=True` is the print.
+The print divides by the square root, as Adam does; that is no natural-gradient step, though its fixed point is the
+same. `root=True` is the print.
 """
 
 import equinox as eqx

@@ -1,14 +1,15 @@
-"""Noisy natural gradient with neighbouring layers correlated (paper 004, section 3.3; Martens & Grosse 2015, section 4.3).
+"""Noisy natural gradient with neighbouring layers correlated (paper 004, 3.3; Martens & Grosse 2015, 4.3).
 
-    A_ij = E[a_i a_j^T],   S_ij = N / lambda E[g_i g_j^T]     for j = i and j = i + 1, by one and the same moving average
+    A_ij = E[a_i a_j^T],   S_ij = N / lambda E[g_i g_j^T]     for j = i and j = i + 1, by one moving average
     PsiA = A_i,i+1 A_i+1^-1,     C = PsiA A_i+1 PsiA^T        PsiG and D likewise; A_i, S_i damped as in K-FAC
     Sigma_i|i+1 = (A_i (x) S_i - C (x) D)^-1
 
-With A = L L^T and L^-1 C L^-T = E diag(s) E^T, K = L^-T E has K K^T = A^-1 and K^T C K = diag(s): in these coordinates the
-conditional covariance is 1 / (1 - s t^T) entry by entry (MATH 3.4; W is transposed against the paper's W_i there).
+With A = L L^T and L^-1 C L^-T = E diag(s) E^T, K = L^-T E has K K^T = A^-1 and K^T C K = diag(s): in these coordinates
+the conditional covariance is 1 / (1 - s t^T) entry by entry (MATH 3.4; W is transposed against the paper's W_i there).
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -75,7 +76,7 @@ class BlockTridiagonalCurvature(Curvature):
             own.append(start_factors(link.mean, variance, row_precision(layer, priors)))
         pairs = [
             Factors(*(jnp.zeros((a.shape[0], b.shape[0]), a.dtype) for a, b in zip(first, second, strict=True)))
-            for first, second in zip(own, own[1:], strict=False)
+            for first, second in pairwise(own)
         ]
         return Chain(tuple(own), tuple(pairs))
 
@@ -85,12 +86,12 @@ class BlockTridiagonalCurvature(Curvature):
         rows = [s.rows(bias=layer.bias is not None)[:, 0] for s, layer in zip(sites, self.layers, strict=True)]
         columns = [site.columns()[:, 0] for site in sites]
         pairs = []
-        for i, (first, second) in enumerate(zip(rows, rows[1:], strict=False)):
+        for i, (first, second) in enumerate(pairwise(rows)):
             if first.shape[0] != second.shape[0]:
                 raise ValueError(
                     f"a block-tridiagonal curvature pairs what neighbouring layers see of one example, and "
-                    f"{self.layers[i].kernel!r} is applied {first.shape[0]} times where {self.layers[i + 1].kernel!r} is "
-                    f"applied {second.shape[0]} times: use plait.NoisyKFAC"
+                    f"{self.layers[i].kernel!r} is applied {first.shape[0]} times where {self.layers[i + 1].kernel!r} "
+                    f"is applied {second.shape[0]} times: use plait.NoisyKFAC"
                 )
             places = first.shape[0] / look.examples
             products = first.T @ second / first.shape[0], columns[i].T @ columns[i + 1] / first.shape[0]
@@ -190,7 +191,7 @@ def _simultaneous(matrix: Array, share: Array) -> tuple[Array, Array, Scalar]:
 class NoisyBlockTridiagonal(NaturalGradient):
     """Natural gradient with a Kronecker product for each layer and for each pair of neighbours; for dense networks.
 
-    The layers form a chain in the order of the program. Steps and draws share one decomposition, so there is no `damping`.
+    The layers form a chain in the order of the program. Steps and draws share one decomposition: there is no `damping`.
     """
 
     fisher: Fisher = eqx.field(static=True, default="sampled")
@@ -200,8 +201,8 @@ class NoisyBlockTridiagonal(NaturalGradient):
     def __check_init__(self):
         if not (isinstance(self.damping, (int, float)) and self.damping == 0):
             raise ValueError(
-                f"NoisyBlockTridiagonal takes steps and draws by one decomposition and no `damping`, got {self.damping!r}; "
-                "the prior damps"
+                "NoisyBlockTridiagonal takes steps and draws by one decomposition and no `damping`, got "
+                f"{self.damping!r}; the prior damps"
             )
 
     def curvatures(self, bnn: BayesianModel) -> tuple[tuple[Curvature, ...], dict[str, str]]:

@@ -2,8 +2,8 @@
 
     R <- (1 - w) R + w N / lambda E[sum over places of (Qa^T D a)^2 (Qs^T g)^2T],     Sigma = (R + 1)^-1 in the basis
 
-D = P^-1/2, so that the prior's precision is 1 along every axis. R is the diagonal of the Fisher matrix in that basis, where
-K-FAC has the product of two diagonals; with a new basis it starts from that product.
+D = P^-1/2, so that the prior's precision is 1 along every axis. R is the diagonal of the Fisher matrix in that basis,
+where K-FAC has the product of two diagonals; with a new basis it starts from that product.
 """
 
 from dataclasses import dataclass

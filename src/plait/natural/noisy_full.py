@@ -92,7 +92,8 @@ class NoisyFull(NaturalGradient):
     def __check_init__(self):
         if not (isinstance(self.damping, (int, float)) and self.damping == 0):
             raise ValueError(
-                f"NoisyFull takes steps and draws by one decomposition and no `damping`, got {self.damping!r}; the prior damps"
+                "NoisyFull takes steps and draws by one decomposition and no `damping`, got "
+                f"{self.damping!r}; the prior damps"
             )
 
     def curvatures(self, bnn: BayesianModel) -> tuple[tuple[Curvature, ...], dict[str, str]]:

@@ -25,8 +25,8 @@ KINDS = ("dense", "conv")
 class NoisyKFAC(NaturalGradient):
     """Natural gradient with a Kronecker-factored precision.
 
-    `sampler="damped"` has the matrix normal of the paper, the prior spread over both factors; "exact" has the inverse of
-    the Kronecker product plus the prior, at the cost of eigendecompositions instead of inverses.
+    `sampler="damped"` has the matrix normal of the paper, the prior spread over both factors; "exact" has the inverse
+    of the Kronecker product plus the prior, at the cost of eigendecompositions instead of inverses.
     """
 
     sampler: Literal["damped", "exact"] = eqx.field(static=True, default="damped")
