@@ -16,12 +16,19 @@ from plait.fit import NonFiniteLoss as NonFiniteLoss
 from plait.fit import fit as fit
 from plait.likelihood import Bernoulli as Bernoulli
 from plait.likelihood import Categorical as Categorical
+from plait.likelihood import GammaGaussian as GammaGaussian
 from plait.likelihood import Gaussian as Gaussian
 from plait.likelihood import Likelihood as Likelihood
 from plait.likelihood import Poisson as Poisson
 from plait.model import BayesianModel as BayesianModel
 from plait.model import bayesianize as bayesianize
 from plait.model import record as record
+from plait.natural import IVON as IVON
+from plait.natural import NoisyAdam as NoisyAdam
+from plait.natural import NoisyBlockTridiagonal as NoisyBlockTridiagonal
+from plait.natural import NoisyEKFAC as NoisyEKFAC
+from plait.natural import NoisyFull as NoisyFull
+from plait.natural import NoisyKFAC as NoisyKFAC
 from plait.objective import Schedule as Schedule
 from plait.objective import constant as constant
 from plait.objective import cyclic_annealing as cyclic_annealing
@@ -29,6 +36,7 @@ from plait.objective import elbo as elbo
 from plait.objective import exponential_annealing as exponential_annealing
 from plait.objective import linear_annealing as linear_annealing
 from plait.objective import stepwise_annealing as stepwise_annealing
+from plait.posterior import Eigenbasis as Eigenbasis
 from plait.posterior import Family as Family
 from plait.posterior import FullCovariance as FullCovariance
 from plait.posterior import LowRank as LowRank

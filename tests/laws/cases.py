@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 import plait
+from plait.linalg.rotation import Rotation
 
 SCALE = 0.3
 
@@ -28,6 +29,7 @@ FAMILIES: dict[str, plait.Family] = {
     "matrix-normal-plus-product": plait.MatrixNormalPlusDiagonal("diagonal", "cholesky", SCALE, diagonal="product"),
     "low-rank": plait.LowRank(2, SCALE),
     "full": plait.FullCovariance(SCALE),
+    "eigenbasis": plait.Eigenbasis(SCALE),
     "rank-one": plait.RankOne(1, dropout_rate=0.05, clip=None),
     "rank-one-rows": plait.RankOne(1, sides="rows", dropout_rate=0.05, clip=None),
 }
@@ -178,11 +180,16 @@ def build(
 
 
 def shake(bnn: plait.BayesianModel, key: jax.Array, spread: float = 0.3) -> plait.BayesianModel:
-    """Move every variational parameter by a random amount."""
+    """Move every variational parameter by a random amount; what is orthogonal stays so."""
     leaves, structure = jax.tree.flatten(bnn)
     keys = jax.random.split(key, len(leaves))
     moved = [
         leaf + spread * jax.random.normal(k, leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf
         for k, leaf in zip(keys, leaves, strict=True)
     ]
-    return jax.tree.unflatten(structure, moved)
+
+    def settle(leaf: Any) -> Any:
+        return Rotation(jnp.linalg.qr(leaf.matrix)[0]) if isinstance(leaf, Rotation) else leaf
+
+    shaken = jax.tree.unflatten(structure, moved)
+    return jax.tree.map(settle, shaken, is_leaf=lambda leaf: isinstance(leaf, Rotation))

@@ -43,7 +43,7 @@ def is_supported(family: str, site: str, estimator: str) -> bool:
             # One code path for all families, whose draws have a law of their own (test_density).
             return family == "mean-field" or site in FEW
         case "local":
-            correlated = getattr(spec, "columns", "diagonal") != "diagonal"
+            correlated = isinstance(spec, plait.Eigenbasis) or getattr(spec, "columns", "diagonal") != "diagonal"
             return not isinstance(spec, plait.FullCovariance) and not (correlated and case.grouped)
         case "flipout":
             # One code path for all families with independent entries.

@@ -15,12 +15,12 @@ import numpy as np
 
 from plait._table import Table
 from plait.analysis.compressible import compressible_rows, log_std_of
-from plait.analysis.exchange import exchange
 from plait.analysis.low_rank import check_rank, low_rank
 from plait.analysis.rank_choice import MAX_RANK, check_budget, equal_ties, fitting_ties, saves, tied_families
 from plait.analysis.tie import Ties, kl_of_stds, tie
 from plait.analysis.truncation import FLOOR
 from plait.model import BayesianModel
+from plait.model.exchange import exchange
 from plait.model.patterns import Choice
 from plait.posterior import Family, Posterior, Tied, TiedPosterior
 
@@ -142,7 +142,10 @@ def compress(
     else:
         k = check_rank(rank)
         ties = {path: tie(matrix, k) for path, matrix in given.items() if saves(matrix.shape, k)}
-    compressed = exchange(bnn, {row.path: _tied(bnn, row.path, ties[row.path]) for row in rows if row.path in ties})
+    new = {row.path: _tied(bnn, row.path, ties[row.path]) for row in rows if row.path in ties}
+    posteriors = bnn.posteriors | {path: posterior for path, (_, posterior) in new.items()}
+    names = {path: family.describe() for path, (family, _) in new.items()}
+    compressed = exchange(bnn, posteriors, bnn.joints, names)
     found = Compression(
         compressed,
         tuple(_report(row.path, given[row.path], ties.get(row.path)) for row in rows),

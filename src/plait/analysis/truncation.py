@@ -11,10 +11,10 @@ from collections.abc import Mapping
 import jax.numpy as jnp
 import numpy as np
 
-from plait.analysis.exchange import exchange
 from plait.analysis.low_rank import check_rank, low_rank
 from plait.analysis.weight_matrices import as_matrix
 from plait.model import BayesianModel
+from plait.model.exchange import exchange
 from plait.model.patterns import Choice
 from plait.posterior import MeanField, MeanFieldPosterior, TiedPosterior
 from plait.posterior.base import check_scale
@@ -58,5 +58,5 @@ def truncate(bnn: BayesianModel, rank: int | Mapping[str, int], *, floor: float 
             if isinstance(posterior, MeanFieldPosterior)
             else MeanFieldPosterior(posterior.mean, posterior.mean, row.layout)
         )
-        new[row.path] = (MeanField(), start.with_std(std))
-    return exchange(bnn, new)
+        new[row.path] = start.with_std(std)
+    return exchange(bnn, bnn.posteriors | new, bnn.joints, dict.fromkeys(new, MeanField().describe()))

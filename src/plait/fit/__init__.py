@@ -4,8 +4,8 @@ from plait.fit.early_stopping import EarlyStopping as EarlyStopping
 from plait.fit.gradient import Gradient as Gradient
 from plait.fit.history import History as History
 from plait.fit.non_finite import NonFiniteLoss as NonFiniteLoss
-from plait.fit.optimizer import Optimizer as Optimizer
-from plait.fit.optimizer import StepAux as StepAux
 from plait.fit.record import Record as Record
 from plait.fit.result import Fit as Fit
 from plait.fit.training import fit as fit
+from plait.objective.optimizer import Optimizer as Optimizer
+from plait.objective.optimizer import StepAux as StepAux

@@ -39,10 +39,13 @@ def begin(recipe: Recipe, bnn: BayesianModel) -> State:
     """The state before the first step."""
     plan = recipe.plan
 
-    def start(bnn: BayesianModel, values: PyTree) -> Any:
-        return recipe.optimizer_for(values).init(bnn)
+    def start(bnn: BayesianModel, values: PyTree) -> tuple[BayesianModel, Any]:
+        optimizer = recipe.optimizer_for(values)
+        prepare = getattr(optimizer, "prepare", None)
+        bnn = bnn if prepare is None else prepare(bnn)
+        return bnn, optimizer.init(bnn)
 
-    optimizer = (start if plan.replicas is None else eqx.filter_vmap(start))(bnn, recipe.values)
+    bnn, optimizer = (start if plan.replicas is None else eqx.filter_vmap(start))(bnn, recipe.values)
     lead = () if plan.replicas is None else (plan.replicas,)
     state = State(bnn, optimizer, jnp.zeros((*lead, len(METRICS))), jnp.full(lead, -1, jnp.int32))
     # Chunks overwrite the state they are given: it must share nothing with what belongs to the user.

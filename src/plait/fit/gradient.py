@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import optax
 
 from plait._typing import Array, PRNGKey, PyTree, Scalar
-from plait.fit.optimizer import Optimizer, StepAux
 from plait.likelihood import Likelihood
 from plait.model import BayesianModel, trainable
 from plait.objective import Aux, elbo
+from plait.objective.optimizer import Optimizer, StepAux
 
 
 def whole(outputs: Any) -> Any:

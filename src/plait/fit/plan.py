@@ -7,8 +7,8 @@ import equinox as eqx
 
 from plait._typing import Array, PyTree
 from plait.fit.gradient import OptimizerFactory
-from plait.fit.optimizer import Optimizer
 from plait.fit.placement import Placement
+from plait.objective.optimizer import Optimizer
 
 
 @dataclass(frozen=True)

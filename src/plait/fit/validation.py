@@ -71,7 +71,7 @@ def _validate(validation: Validation, bnn: BayesianModel, data: PyTree, key: Arr
 
     batches = jnp.arange(-(-validation.num_examples // size))
     nll, gibbs, score = jnp.sum(jax.lax.map(look, batches), axis=0) / validation.num_examples
-    kl = bnn.kl(key=key)
+    kl = bnn.kl(key=key) + likelihood.kl()
     metrics = {"nll": nll, "negative_elbo": gibbs + kl / validation.plan.dataset_size}
     return metrics | ({"accuracy": score} if classes else {"rmse": jnp.sqrt(score)})
 

@@ -13,7 +13,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from plait._typing import Array, PRNGKey
+from plait._typing import Array, PRNGKey, Scalar
 
 Numbers: TypeAlias = Array | np.ndarray
 """What a user may hand in: an array of either kind."""
@@ -30,6 +30,35 @@ class Likelihood(eqx.Module):
     @abstractmethod
     def log_prob(self, outputs: Numbers, y: Numbers) -> Array:
         """log p(y | outputs) in nats, for each example: [N], or [S, N] where the outputs have sample axes."""
+
+    def expected_log_prob(self, outputs: Numbers, y: Numbers) -> Array:
+        """The term of the evidence lower bound: log p averaged over what the likelihood itself is unsure of.
+
+        `log_prob` is the logarithm of the averaged density. They differ only where there is something to average.
+        """
+        return self.log_prob(outputs, y)
+
+    def kl(self) -> Scalar | float:
+        """KL(q || p) in nats of what the likelihood itself is unsure of."""
+        return 0.0
+
+    def plug_in(self) -> "Likelihood":
+        """A likelihood without anything to be unsure of, whose gradients in the outputs are those of the average."""
+        return self
+
+    def updated(
+        self, outputs: Numbers, y: Numbers, *, dataset_size: int, kl_weight: Any = 1.0, rate: Any = 1.0
+    ) -> "Likelihood":
+        """With its arrays moved by `rate` towards the best for a batch, where these are known in closed form."""
+        del outputs, y, dataset_size, kl_weight, rate
+        return self
+
+    def fisher_root(self, outputs: Numbers) -> Array:
+        """Columns b_c, [columns, N, outputs], with sum_c b_c b_c^T the Fisher matrix of each example's outputs."""
+        raise ValueError(
+            f"{type(self).__name__} has no exact Fisher matrix of outputs of shape {jnp.shape(outputs)}; one of drawn "
+            "targets needs none, fisher='sampled'"
+        )
 
     @abstractmethod
     def sample(self, key: PRNGKey, outputs: Numbers) -> Array:
@@ -121,3 +150,8 @@ def refuse(wrong: np.ndarray, values: np.ndarray, owner: Likelihood, what: str, 
             f"{type(owner).__name__}: {int(wrong.sum())} of {values.size} targets wrong; the first, "
             f"y{list(index)} = {values[index]}, is {what}; {remedy}"
         )
+
+
+def diagonal_root(entries: Array) -> Array:
+    """The columns of `fisher_root` where the outputs are independent: [columns, N, columns] from [N, columns]."""
+    return jnp.eye(entries.shape[-1], dtype=entries.dtype)[:, None] * entries[None]

@@ -20,6 +20,7 @@ from plait.likelihood.base import (
     align,
     check_numeric,
     check_same_shape,
+    diagonal_root,
     refuse,
     sum_event,
     wide,
@@ -56,6 +57,11 @@ class Bernoulli(Likelihood):
         # An infinite logit is certainty: inf * sigmoid(-inf) is 0, not nan.
         certain = jnp.isinf(size)
         return jax.nn.softplus(-size) + jnp.where(certain, 0, size) * jax.nn.sigmoid(-size)
+
+    def fisher_root(self, outputs: Numbers) -> Array:
+        return (
+            super().fisher_root(outputs) if jnp.ndim(outputs) != 2 else diagonal_root(jnp.sqrt(self.variance(outputs)))
+        )
 
     def num_outputs(self, size: int) -> int:
         return size

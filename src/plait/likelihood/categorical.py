@@ -43,6 +43,14 @@ class Categorical(Likelihood):
         # An excluded class (logit -inf) adds 0 log 0 = 0, not nan.
         return -jnp.sum(jnp.exp(log_probs) * jnp.where(jnp.isneginf(log_probs), 0, log_probs), axis=-1)
 
+    def fisher_root(self, outputs: Numbers) -> Array:
+        # diag(p) - p p^T = B B^T with B = (diag(1) - p 1^T) diag(sqrt p).
+        if jnp.ndim(outputs) != 2:
+            return super().fisher_root(outputs)
+        probs = self.mean(outputs)
+        columns = jnp.eye(probs.shape[-1], dtype=probs.dtype)[:, None] - probs[None]
+        return columns * jnp.sqrt(probs).T[..., None]
+
     def num_outputs(self, size: int) -> int:
         return size
 

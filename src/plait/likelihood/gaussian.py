@@ -13,7 +13,17 @@ import jax.numpy as jnp
 
 from plait._random import check_key, normal
 from plait._typing import Array, PRNGKey
-from plait.likelihood.base import Likelihood, Numbers, Task, align, check_numeric, check_same_shape, sum_event, wide
+from plait.likelihood.base import (
+    Likelihood,
+    Numbers,
+    Task,
+    align,
+    check_numeric,
+    check_same_shape,
+    diagonal_root,
+    sum_event,
+    wide,
+)
 
 HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 NEEDS = "outputs and y of the same shape"
@@ -95,6 +105,26 @@ class Gaussian(Likelihood):
 
     def variance(self, outputs: Numbers) -> Array:
         return jnp.exp(2 * self.split(outputs)[1])
+
+    def fisher_root(self, outputs: Numbers) -> Array:
+        if jnp.ndim(outputs) != 2 or self.noise == "predicted":
+            return super().fisher_root(outputs)
+        return diagonal_root(1 / self.scale(outputs))
+
+    def updated(
+        self, outputs: Numbers, y: Numbers, *, dataset_size: int, kl_weight: Any = 1.0, rate: Any = 1.0
+    ) -> Likelihood:
+        if self.log_scale is None:
+            return self
+        # The mean squared residual is the best variance, whatever the KL weighs.
+        mean = wide(outputs)
+        squares = jnp.square(align(self, mean, y, outputs=outputs, needs=NEEDS).astype(mean.dtype) - mean)
+        best = jnp.mean(squares, axis=tuple(range(squares.ndim - self.log_scale.ndim)))
+        scale = jnp.exp(self.log_scale) + self.min_scale
+        moved = jnp.sqrt((1 - rate) * jnp.square(scale) + rate * best)
+        floor = jnp.finfo(moved.dtype).tiny
+        log_scale = jnp.log(jnp.maximum(moved - self.min_scale, floor)).astype(self.log_scale.dtype)
+        return eqx.tree_at(lambda own: own.log_scale, self, log_scale)
 
     def num_outputs(self, size: int) -> int:
         return 2 * size if self.noise == "predicted" else size

@@ -16,6 +16,7 @@ from plait.likelihood.base import (
     align,
     check_numeric,
     check_same_shape,
+    diagonal_root,
     refuse,
     sum_event,
     wide,
@@ -45,6 +46,9 @@ class Poisson(Likelihood):
 
     def variance(self, outputs: Numbers) -> Array:
         return self.mean(outputs)
+
+    def fisher_root(self, outputs: Numbers) -> Array:
+        return super().fisher_root(outputs) if jnp.ndim(outputs) != 2 else diagonal_root(jnp.sqrt(self.mean(outputs)))
 
     def num_outputs(self, size: int) -> int:
         return size

@@ -10,6 +10,7 @@ import jax
 from plait._random import check_key, key_for
 from plait._typing import Array, PRNGKey, PyTree
 from plait.estimator import ESTIMATORS, Estimator
+from plait.linalg.rotation import Rotation
 from plait.model.adapter import Skeleton, adapt
 from plait.model.bayesian_model import BayesianModel, batch_size
 from plait.model.patterns import Choice
@@ -215,4 +216,10 @@ def _route(prior: Prior, joint: JointPosterior | None, value: Posterior | None) 
 def trainable(bnn: BayesianModel) -> BayesianModel:
     """A tree of booleans: what gradient training may change."""
     frozen = jax.tree.map(lambda _: False, bnn.skeleton)
-    return eqx.tree_at(lambda b: b.skeleton, jax.tree.map(eqx.is_inexact_array, bnn), frozen)
+
+    def answer(leaf: Any) -> Any:
+        # Gradients would not keep it orthogonal.
+        return jax.tree.map(lambda _: False, leaf) if isinstance(leaf, Rotation) else eqx.is_inexact_array(leaf)
+
+    answers = jax.tree.map(answer, bnn, is_leaf=lambda leaf: isinstance(leaf, Rotation))
+    return eqx.tree_at(lambda b: b.skeleton, answers, frozen)

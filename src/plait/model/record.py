@@ -126,6 +126,7 @@ def record(
     y: Numbers | None = None,
     weights: dict[str, Array] | None = None,
     output: Callable[[Any], Array] = lambda outputs: outputs,
+    pull: Callable[[Array], Array] | None = None,
 ) -> Recording:
     """Run the model once at one draw of its weights and record every site.
 
@@ -139,6 +140,8 @@ def record(
             model (true Fisher).
         weights: the weights to run at, by path, instead of a draw from the posterior.
         output: picks the likelihood's input from the model's outputs, where these are more than one array.
+        pull: what to pull back from the likelihood's input, as a function of it, instead of the gradient of the
+            log-likelihood: a column of the Fisher matrix' root, say. `log_likelihood` is then their product.
     """
     check_key(key)
     if bnn.components is not None:
@@ -148,7 +151,7 @@ def record(
         )
     if weights is not None:
         _check_weights(bnn, weights)
-    return _record(bnn, x, args, likelihood, key, y, weights, output)
+    return _record(bnn, x, args, likelihood, key, y, weights, output, pull)
 
 
 def _check_weights(bnn: BayesianModel, weights: dict[str, Array]) -> None:
@@ -172,6 +175,7 @@ def _record(
     y: Numbers | None,
     weights: dict[str, Array] | None,
     output: Callable[[Any], Array],
+    pull: Callable[[Array], Array] | None,
 ) -> Recording:
     weight_key, target_key = jax.random.split(key)
     values = bnn.draw_weights(weight_key) if weights is None else weights
@@ -186,6 +190,8 @@ def _record(
         handler = _Tap(values, recorded, taps)
         outputs = run_program(bnn, program, handler)
         observed = output(outputs)
+        if pull is not None:
+            return jnp.sum(observed * pull(jax.lax.stop_gradient(observed))), (outputs, handler.inputs)
         targets = likelihood.sample(target_key, jax.lax.stop_gradient(observed)) if y is None else y
         return jnp.sum(likelihood.log_prob(observed, targets)), (outputs, handler.inputs)
 

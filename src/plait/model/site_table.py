@@ -1,6 +1,6 @@
 """The site table: every weight of a model, where it is used, and how it is treated."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plait.site import Layout
 from plait.site.base import MatrixSite
@@ -27,6 +27,10 @@ class SiteRow:
     note: str
     groups: int = 1
     """How many parts of its inputs feed columns of their own."""
+    turn: int = 0
+    """Which of the weights' uses in the program is its first."""
+    shifts: str = ""
+    """Of a bias: the weight with which it is one matrix, (W, b)^T (a, 1)."""
     posterior: str = ""
     prior: str = ""
     kl: str = ""
@@ -44,7 +48,18 @@ class SiteRow:
 
 def site_rows(uses: tuple[SiteUse, ...], shapes: dict[str, tuple[int, ...]]) -> list[SiteRow]:
     """The table as far as the program determines it."""
-    return [_row(path, shape, [use for use in uses if use.path == path]) for path, shape in shapes.items()]
+    rows = [_row(path, shape, [use for use in uses if use.path == path]) for path, shape in shapes.items()]
+    order = [use.path for use in uses]
+    rows = [replace(row, turn=order.index(row.path) if row.uses else len(order)) for row in rows]
+    shifts = {row.path: _shifts(row.path, uses) for row in rows if row.uses == 1}
+    return [replace(row, shifts=shifts.get(row.path, "")) for row in rows]
+
+
+def _shifts(path: str, uses: tuple[SiteUse, ...]) -> str:
+    """The weight that a bias goes with, where both are used once and outside loops."""
+    use = next(use for use in uses if use.path == path)
+    alone = use.shifts is not None and not use.in_loop and sum(other.path == use.shifts for other in uses) == 1
+    return use.shifts if alone and use.shifts is not None else ""
 
 
 def _row(path: str, shape: tuple[int, ...], uses: list[SiteUse]) -> SiteRow:

@@ -2,6 +2,8 @@
 
 from plait.objective.elbo import Aux as Aux
 from plait.objective.elbo import elbo as elbo
+from plait.objective.optimizer import Optimizer as Optimizer
+from plait.objective.optimizer import StepAux as StepAux
 from plait.objective.reduction import negative_log_likelihood as negative_log_likelihood
 from plait.objective.schedule import Schedule as Schedule
 from plait.objective.schedule import constant as constant

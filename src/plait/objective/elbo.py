@@ -25,7 +25,7 @@ class Aux(NamedTuple):
     nll: Scalar
     """Negative log-likelihood per example, averaged over the batch, weight samples and components."""
     kl: Scalar
-    """KL(q || p) in nats, all weights together; not divided by anything."""
+    """KL(q || p) in nats of all weights, and of the likelihood's own unknowns; not divided by anything."""
 
 
 def elbo(
@@ -69,5 +69,5 @@ def elbo(
     leading = (num_samples > 1) + (bnn.components is not None)
     likelihood.check(outputs.shape[leading:], y.shape, y.dtype)
     nll = jnp.mean(negative_log_likelihood(likelihood, outputs, y, reduction))
-    kl = bnn.kl(key=kl_key)
+    kl = bnn.kl(key=kl_key) + likelihood.kl()
     return nll + kl_weight * kl / dataset_size, Aux(nll, kl)

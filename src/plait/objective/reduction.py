@@ -36,10 +36,13 @@ def check_reduction(reduction: str, likelihood: Likelihood) -> None:
 def negative_log_likelihood(likelihood: Likelihood, outputs: Array, y: Numbers, reduction: str = "average") -> Array:
     """For each example, [N]; the outputs may have leading axes of members."""
     check_reduction(reduction, likelihood)
+    if reduction == "average":
+        terms = likelihood.expected_log_prob(outputs, y)
+        return -jnp.mean(terms, axis=tuple(range(terms.ndim - 1)))
     terms = likelihood.log_prob(outputs, y)
     leading = tuple(range(terms.ndim - 1))
-    if reduction == "average" or not leading:
-        return -jnp.mean(terms, axis=leading)
+    if not leading:
+        return -terms
     log_members = math.log(math.prod(terms.shape[:-1]))
     if reduction == "mixture":
         return log_members - jax.nn.logsumexp(terms, axis=leading)

@@ -135,6 +135,10 @@ class Posterior(eqx.Module):
         """sum_ij Var[W_ij]: all a spherical prior needs to know of the variances."""
         return jnp.sum(self.variance)
 
+    def row_variances(self) -> Array:
+        """sum_j Var[W_ij] for each row i of the matrix."""
+        return jnp.sum(self.layout.to_matrix(self.variance), axis=-1)
+
     def output_variance(self, site: Site, x: Array) -> Array:
         """Var of the site's linear part entry by entry, for independent entries."""
         return site.linear(site.square(x), self.variance)

@@ -60,28 +60,30 @@ class JointFullCovariancePosterior(JointPosterior):
     means: dict[str, Weight]
     root: CholeskyFactor
 
-    def _split(self, flat: Array) -> dict[str, Array]:
+    def split(self, flat: Array) -> dict[str, Array]:
+        """Parts of a vector over all entries."""
         parts, start = {}, 0
         for path, mean in self.means.items():
             parts[path] = flat[start : start + mean.size].reshape(mean.shape)
             start += mean.size
         return parts
 
-    def _join(self, weights: dict[str, Array]) -> Array:
+    def join(self, weights: dict[str, Array]) -> Array:
+        """The vector over all entries."""
         return jnp.concatenate([weights[path].reshape(-1) for path in self.means])
 
     def sample(self, key: PRNGKey) -> dict[str, Array]:
-        noise = self._split(self.root.times(normal(key, (self.root.size,), self.root.packed.dtype)))
+        noise = self.split(self.root.times(normal(key, (self.root.size,), self.root.packed.dtype)))
         return {path: mean + noise[path] for path, mean in self.means.items()}
 
     def log_prob(self, weights: dict[str, Array]) -> Scalar:
-        return _log_prob(self.root, self._join(weights) - self._join(self.means))
+        return _log_prob(self.root, self.join(weights) - self.join(self.means))
 
     def entropy(self) -> Scalar:
         return self.root.log_det() + 0.5 * LOG_2_PI_E * self.root.size
 
     def marginals(self) -> dict[str, Marginal]:
-        variances = self._split(self.root.diagonal())
+        variances = self.split(self.root.diagonal())
         return {path: Marginal(mean, variances[path]) for path, mean in self.means.items()}
 
     def covariance(self) -> Array:

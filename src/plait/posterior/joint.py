@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -16,17 +16,24 @@ class Marginal(eqx.Module):
 
     mean: Weight
     variance: Weight
+    total: Scalar | None = None
+    """The sum of the variances, where there is a cheaper way to it than through each."""
 
     has_moments: ClassVar[bool] = True
 
     def total_variance(self) -> Scalar:
-        return jnp.sum(self.variance)
+        return jnp.sum(self.variance) if self.total is None else self.total
 
 
 class JointPosterior(eqx.Module):
     """A distribution over a tuple of weights."""
 
-    means: eqx.AbstractVar[dict[str, Weight]]
+    if TYPE_CHECKING:
+        # As in `Posterior`.
+        @property
+        def means(self) -> dict[str, Array]: ...
+    else:
+        means: eqx.AbstractVar[dict[str, Weight]]
 
     entropy_is: ClassVar[str] = "exact"
 

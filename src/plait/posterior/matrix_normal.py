@@ -65,13 +65,12 @@ class MatrixNormalPosterior(Posterior):
     def total_variance(self) -> Scalar:
         return jnp.sum(self.rows.diagonal()) * jnp.sum(self.columns.diagonal())
 
+    def row_variances(self) -> Array:
+        return self.rows.diagonal() * jnp.sum(self.columns.diagonal())
+
     def covariance(self) -> Array:
         kronecker = jnp.einsum("ik,jl->ijkl", self.rows.covariance(), self.columns.covariance())
-        half = self.layout.from_matrix(
-            kronecker.reshape(self.layout.fan_in, self.layout.fan_out, -1).transpose(2, 0, 1)
-        )
-        half = half.reshape(self.layout.fan_in, self.layout.fan_out, -1).transpose(2, 0, 1)
-        return self.layout.from_matrix(half).reshape(self.layout.size, self.layout.size)
+        return in_memory_order(kronecker.reshape(self.layout.size, -1), self.layout)
 
     def deviation(self, key: PRNGKey) -> Array:
         """A X B^T, in the weight's shape."""
@@ -127,6 +126,13 @@ class MatrixNormalPosterior(Posterior):
     @property
     def num_params(self) -> int:
         return self.mean.size + self.rows.num_params + self.columns.num_params
+
+
+def in_memory_order(covariance: Array, layout: Layout) -> Array:
+    """Cov[vec W] with vec in the weight's memory order, from the one with vec row by row of its matrix."""
+    half = layout.from_matrix(covariance.reshape(layout.fan_in, layout.fan_out, -1).transpose(2, 0, 1))
+    half = half.reshape(layout.fan_in, layout.fan_out, -1).transpose(2, 0, 1)
+    return layout.from_matrix(half).reshape(layout.size, layout.size)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ noise of its own to y next, as a bias does, adds its variance instead, and one d
 Gaussians is a Gaussian.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
+from plait._compat import bind_equation
 from plait._random import normal
 from plait._typing import Array, PRNGKey
 from plait.linalg.stable import safe_sqrt
@@ -26,9 +27,10 @@ class Pending:
         std = safe_sqrt(self.variance).astype(self.mean.dtype)
         return self.mean + std * normal(self.key, std.shape, std.dtype)
 
-    def moved(self, operation: Callable[[Array], Array]) -> "Pending":
-        """After an operation that only moves entries about."""
-        return replace(self, mean=operation(self.mean), variance=operation(self.variance))
+    def moved(self, equation: Any) -> "Pending":
+        """After an equation that only moves entries about."""
+        mean, variance = (bind_equation(equation, [value])[0] for value in (self.mean, self.variance))
+        return replace(self, mean=mean, variance=variance)
 
     def plus(self, mean: Array, variance: Array) -> "Pending":
         """With another mean, and more independent noise."""

@@ -89,7 +89,8 @@ def evaluate(
         over_samples = {name: jackknife_error([values[name].value for values in without]) for name in found}
     if dataset_size is not None and kl is not None and source.keys is not None:
         gibbs = found["gibbs_nll"]
-        found["negative_elbo"] = Estimate(gibbs.value + kl / dataset_size, gibbs.standard_error)
+        bound = gibbs.value + (kl + float(source.likelihood.kl())) / dataset_size
+        found["negative_elbo"] = Estimate(bound, gibbs.standard_error)
         if by_sample:
             over_samples["negative_elbo"] = over_samples["gibbs_nll"]
     coverage = {level: found.pop(name) for level in intervals if (name := coverage_name(level)) in found}

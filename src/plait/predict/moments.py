@@ -35,7 +35,7 @@ class Moments(eqx.Module):
     log_likelihood: Numbers | None
     """With targets: log sum_m p(y | f_m), for each example."""
     expected_log_prob: Numbers | None
-    """With targets: mean of log p(y | f_m), for each example."""
+    """With targets: mean of `Likelihood.expected_log_prob`, for each example."""
     below: Numbers | None
     """With targets and draws: the fraction of draws below the target."""
 
@@ -46,6 +46,7 @@ class Moments(eqx.Module):
         mean = jnp.mean(means, axis=0)
         log_probs = class_log_probs(likelihood, outputs)
         terms = None if y is None else likelihood.log_prob(outputs, y)
+        bounds = None if y is None else likelihood.expected_log_prob(outputs, y)
         below = None
         if y is not None and draws is not None:
             targets = y.astype(draws.dtype)[None]
@@ -58,7 +59,7 @@ class Moments(eqx.Module):
             None if log_probs is None else jax.nn.logsumexp(log_probs, axis=0),
             None if log_probs is None else jnp.mean(likelihood.entropy(outputs), axis=0),
             None if terms is None else jax.nn.logsumexp(terms, axis=0),
-            None if terms is None else jnp.mean(terms, axis=0),
+            None if bounds is None else jnp.mean(bounds, axis=0),
             below,
         )
 

@@ -143,6 +143,11 @@ class MatrixSite(Site):
     def column_atoms(self) -> tuple[Atom, ...]:
         """Atoms of the fan-out side, in the order seen, which is group by group."""
 
+    @property
+    @abstractmethod
+    def output_axes(self) -> tuple[int, ...]:
+        """The axes of y that run over columns, in the order seen."""
+
     @abstractmethod
     def contract(self, x: Array, rows: Array) -> Array:
         """x against [r, fan_in] row factors: [..., r] (grouped: [..., groups, r])."""
@@ -168,7 +173,7 @@ class MatrixSite(Site):
     @property
     def columns_by_group(self) -> np.ndarray:
         """Which columns of the layout belong to each group: [groups, fan_out / groups]."""
-        return np.sort(self._columns_seen(), axis=-1)
+        return np.sort(self.columns_seen(), axis=-1)
 
     def to_groups(self, tensor: Array) -> Array:
         """[..., *shape] to one matrix for each group, [..., groups, fan_in, fan_out / groups]."""
@@ -181,7 +186,8 @@ class MatrixSite(Site):
         matrix = matrix.reshape(*matrix.shape[:-2], self.layout.fan_out)
         return self.layout.from_matrix(take_last(matrix, np.argsort(self.columns_by_group.reshape(-1))))
 
-    def _columns_seen(self) -> np.ndarray:
+    def columns_seen(self) -> np.ndarray:
+        """Where each column lies in the layout, in the order seen: [groups, fan_out / groups]."""
         return self.view.stored_index(self.column_atoms).reshape(self.groups, -1)
 
     def _stored_rows(self, rows: Array) -> Array:
@@ -190,7 +196,7 @@ class MatrixSite(Site):
 
     def _stored_columns(self, columns: Array) -> Array:
         """[positions, groups, fan_out / groups] from the order seen to that of the layout."""
-        order = np.argsort(self._columns_seen(), axis=-1)
+        order = np.argsort(self.columns_seen(), axis=-1)
         if (order == order[:1]).all():
             return take_last(columns, order[0])
         return jnp.take_along_axis(columns, jnp.asarray(order)[None], axis=-1)

@@ -58,6 +58,10 @@ class ConvolutionSite(MatrixSite):
         return self.params["dimension_numbers"].out_spec[1]
 
     @property
+    def output_axes(self) -> tuple[int, ...]:
+        return (self._channel_axis,)
+
+    @property
     def positions(self) -> int:
         return prod(self.y.shape) // self.layout.fan_out
 

@@ -78,6 +78,11 @@ class DenseSite(MatrixSite):
         return self.view.atoms_of(self._batch + self.free)
 
     @property
+    def output_axes(self) -> tuple[int, ...]:
+        first = len(self._batch) + (0 if self.index == 0 else len(self._x_free))
+        return (*range(len(self._batch)), *range(first, first + len(self.free)))
+
+    @property
     def positions(self) -> int:
         return prod([self.x.shape[i] for i in self._x_free])
 
@@ -135,8 +140,7 @@ class DenseSite(MatrixSite):
         sizes = tuple(self.view.sizes[i] for i in self._batch + self.free)
         values = self.view.show_side(columns.reshape(-1, columns.shape[-1]), order, order)
         values = values.reshape(values.shape[:1] + sizes)
-        first = len(self._batch) + (0 if self.index == 0 else len(self._x_free))
-        axes = (*range(len(self._batch)), *range(first, first + len(self.free)))
+        axes = self.output_axes
         return y * along_examples(values, columns.ndim, self.y_examples, axes, self.y).astype(y.dtype)
 
     def inputs_as_rows(self, x: Array) -> Array:

@@ -58,6 +58,11 @@ class LookupSite(MatrixSite):
         return self.view.atoms_of(self.column_axes)
 
     @property
+    def output_axes(self) -> tuple[int, ...]:
+        slices = [a for a in range(len(self.view.sizes)) if a not in self._collapsed()]
+        return tuple(self.offsets[slices.index(a)] for a in self.column_axes if a not in self._collapsed())
+
+    @property
     def positions(self) -> int:
         return prod(self.x.shape[:-1])
 
@@ -124,9 +129,7 @@ class LookupSite(MatrixSite):
     def scale_output(self, y: Array, columns: Array) -> Array:
         order = self.column_atoms
         values = self.view.show_side(columns.reshape(-1, columns.shape[-1]), order, order)
-        values = values.reshape(values.shape[:1] + tuple(self.view.sizes[a] for a in self.column_axes))
-        slices = [a for a in range(len(self.view.sizes)) if a not in self._collapsed()]
-        axes = tuple(self.offsets[slices.index(a)] for a in self.column_axes if a not in self._collapsed())
+        axes = self.output_axes
         values = values.reshape(values.shape[:1] + tuple(y.shape[a] for a in axes))
         return y * along_examples(values, columns.ndim, self.y_examples, axes, self.y).astype(y.dtype)
 

@@ -12,6 +12,7 @@ from plait._typing import Array
 from plait.site import Site
 from plait.trace.interpret import interpret
 from plait.trace.program import Program
+from plait.trace.shift import Output, output_of
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class SiteUse:
     """None where the weight is needed as an array."""
     in_loop: bool
     """Whether the use lies in the body of a scan."""
+    shifts: str | None = None
+    """The weight whose result this one is added to, column by column, with nothing in between."""
 
 
 @dataclass
@@ -34,9 +37,11 @@ class _Recorder:
     uses: list[SiteUse] = field(default_factory=list)
     loop_depth: int = 0
 
-    def meet(self, site: Site, x: Array) -> Array:
-        self.uses.append(SiteUse(site.view.path, site, self.loop_depth > 0))
-        return site.apply(x, jnp.zeros(site.view.shape, self.weights[site.view.path].dtype))
+    def meet(self, site: Site, x: Array | Output) -> Array | Output:
+        shifts = x.path if isinstance(x, Output) and x.shifted_by(site) else None
+        self.uses.append(SiteUse(site.view.path, site, self.loop_depth > 0, shifts))
+        value = x.settle() if isinstance(x, Output) else x
+        return output_of(site, site.apply(value, jnp.zeros(site.view.shape, self.weights[site.view.path].dtype)))
 
     def array(self, path: str) -> Array:
         self.uses.append(SiteUse(path, None, self.loop_depth > 0))

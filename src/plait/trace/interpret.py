@@ -75,8 +75,8 @@ class Waiting(Protocol):
         """The value."""
         ...
 
-    def moved(self, operation: Callable[[Array], Array]) -> "Waiting":
-        """The value after an operation that only moves entries about."""
+    def moved(self, equation: JaxprEqn) -> "Waiting":
+        """The value after an equation, one of `MOVES`, that only moves entries about."""
         ...
 
 
@@ -120,7 +120,7 @@ def _run(jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any], handl
         if any(isinstance(operand, WeightView) for operand in operands):
             results = _with_weights(equation, operands, handler)
         elif equation.primitive.name in MOVES and isinstance(operands[0], Waiting):
-            results = [operands[0].moved(lambda value, equation=equation: bind_equation(equation, [value])[0])]
+            results = [operands[0].moved(equation)]
         else:
             results = bind_equation(equation, [_settled(operand) for operand in operands])
         for variable, result in zip(equation.outvars, results, strict=True):

@@ -4,13 +4,15 @@
     step(bnn, state, batch, key, likelihood, dataset_size, kl_weight) -> (bnn, state, aux)
 
 Both are pure functions that run inside one compiled program. The model that `init` sees has its likelihood attached.
+An optimizer that keeps something of its own in the posterior may have a third method, `prepare(bnn) -> bnn`: the model
+with the posteriors that it trains. `fit` calls it once, before `init`.
 """
 
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from plait._typing import PRNGKey, Scalar
 from plait.likelihood import Likelihood
-from plait.model import BayesianModel
+from plait.model.bayesian_model import BayesianModel
 
 
 class StepAux(NamedTuple):
