@@ -40,7 +40,7 @@ class Experiment:
         self, protocol: Protocol, targets: Targets, output: Path, command: str, data_dir: str | None, seed: int
     ) -> Table:
         results = run_study(protocol, output, data_dir=data_dir, seed=seed)
-        write_page(output, protocol, self.protocol, targets, results, command)
+        write_page(output, self.name, protocol, self.protocol, targets, results, command)
         return comparison_table(protocol, targets, results)
 
 

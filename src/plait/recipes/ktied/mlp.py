@@ -11,7 +11,7 @@ from plait._typing import PRNGKey
 from plait.data import Dataset
 from plait.recipes.ktied.experiment import Cut, Experiment
 from plait.recipes.ktied.protocol import Protocol
-from plait.recipes.ktied.targets import Targets, rows
+from plait.recipes.ktied.targets import Targets, by_step, rows
 from plait.recipes.networks import build_network
 
 
@@ -55,15 +55,11 @@ TARGETS = Targets(
         two="0.456 0.0059 0.107 0.0033 97.6 0.15",
         three="0.450 0.0059 0.106 0.0033 97.6 0.15",
     ),
-    converging={
-        None: (42.16, 26.52, 15.39),
-        1: (43.11, 14.85, 2.06),
-        2: (42.74, 13.97, 1.82),
-        3: (42.63, 13.61, 1.80),
-    },
-    signal={None: (4.13, 4.45, 3.21), 1: (5840, 158, 5.3), 2: (7500, 140, 4.3), 3: (7000, 117, 4.1)},
+    converging=by_step(
+        full="42.16 26.52 15.39", one="43.11 14.85 2.06", two="42.74 13.97 1.82", three="42.63 13.61 1.80"
+    ),
+    signal=by_step(full="4.13 4.45 3.21", one="5840 158 5.3", two="7500 140 4.3", three="7000 117 4.1"),
 )
-
 
 EXPERIMENT = Experiment("ktied", "mlp", PROTOCOL, SMALL, TARGETS)
 reproduce = EXPERIMENT.reproduce

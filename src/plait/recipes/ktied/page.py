@@ -1,7 +1,6 @@
 """What a study found beside what the papers report: a table for a terminal, and a page of markdown with figures.
 
-<output>/ktied.md and the figures that it shows, in <output>/ktied/, may be copied to docs/results as they are; their
-name is that of the study.
+<output>/NAME.md and the figures that it shows, in <output>/NAME/, may be copied to docs/results as they are.
 """
 
 import dataclasses
@@ -21,8 +20,6 @@ from plait.recipes.ktied.targets import METRICS, Row, Targets
 from plait.report import Picture, Table, spectra_plot, std_heat_maps, training_lines
 
 TITLES = {"negative_elbo": "-ELBO", "nll": "NLL", "accuracy": "accuracy"}
-SCALED = ("epochs", "num_samples", "ranks", "signal_steps", "seeds", "starts")
-"""What a smaller version of a study does less of."""
 
 
 def comparison_table(protocol: Protocol, targets: Targets, results: Results) -> Table:
@@ -36,19 +33,17 @@ def comparison_table(protocol: Protocol, targets: Targets, results: Results) -> 
                 rows.append((what, method_name(rank), TITLES[name], *_beside(paper, found.metrics[name])))
     for start, plain in results.plain.items():
         for rank, found in plain.items():
-            for index, step in enumerate(protocol.signal_steps):
-                value = targets.converging.get(rank)
-                paper = "" if value is None else f"{value[index]:g}"
+            for step in protocol.signal_steps:
+                paper = _number(targets.converging.get(rank, {}).get(step))
                 what = f"no annealing, {_start(start)}"
                 rows.append((what, method_name(rank), f"-ELBO at {step:,}", paper, _mean(found.at(step)), ""))
     return Table(("", "rank", "", "paper", "ours", "apart"), rows, left=3)
 
 
 def write_page(
-    output: Path, protocol: Protocol, whole: Protocol, targets: Targets, results: Results, command: str
+    output: Path, name: str, protocol: Protocol, whole: Protocol, targets: Targets, results: Results, command: str
 ) -> Path:
-    """Write the page and its figures."""
-    name = "ktied"
+    """Write the page and its figures; `whole` is the protocol with nothing left out."""
     figures = output / name
     figures.mkdir(exist_ok=True)
     pictures = _pictures(protocol, results)
@@ -127,14 +122,12 @@ def _convergence(protocol: Protocol, targets: Targets, results: Results, picture
     rows = []
     for start, plain in results.plain.items():
         for rank, found in plain.items():
-            papers = targets.converging.get(rank, (math.nan,) * len(protocol.signal_steps))
-            pairs = zip(protocol.signal_steps, papers, strict=False)
-            cells = [cell for step, paper in pairs for cell in (_number(paper), _mean(found.at(step)))]
-            rows.append((_start(start), method_name(rank), *cells, *[""] * (len(columns) - 2 - len(cells))))
+            papers = targets.converging.get(rank, {})
+            cells = [cell for s in protocol.signal_steps for cell in (_number(papers.get(s)), _mean(found.at(s)))]
+            rows.append((_start(start), method_name(rank), *cells))
     return (
         "## Convergence without annealing\n\n-ELBO per example on the validation data; ± is the standard error over "
-        f"{protocol.seeds} seed{'s' if protocol.seeds > 1 else ''}. The papers' columns are of steps "
-        "1,000, 5,000 and 9,000.\n\n"
+        f"{protocol.seeds} seed{'s' if protocol.seeds > 1 else ''}.\n\n"
         f"{Table(columns, rows, left=2).markdown()}\n\n{picture}"
     )
 
@@ -151,13 +144,12 @@ def _signal(protocol: Protocol, targets: Targets, results: Results) -> str:
         rows = []
         for rank, found in plain.items():
             for reading, values in found.signal.items():
-                means = values.reshape(-1, len(protocol.signal_steps))
-                cells = [_mean(means[:, index]) for index in range(means.shape[1])]
-                papers = [_number(value) for value in targets.signal.get(rank, ())] if reading == "printed" else []
-                scales = _scales(means.mean(axis=0), targets.signal.get(rank, ())) if reading == "printed" else []
-                width = len(protocol.signal_steps)
-                padded = [line + [""] * (width - len(line)) for line in (papers, scales)]
-                rows.append((reading, method_name(rank), *cells, *padded[0], *padded[1]))
+                ours = dict(zip(protocol.signal_steps, values.T, strict=True))
+                papers = targets.signal.get(rank, {}) if reading == "printed" else {}
+                cells = [_mean(value) for value in ours.values()]
+                theirs = [_number(papers.get(step)) for step in ours]
+                scales = [_scale(value, papers.get(step)) for step, value in ours.items()]
+                rows.append((reading, method_name(rank), *cells, *theirs, *scales))
         rows.sort(key=lambda row: ("printed", "usual", "dimensionless").index(row[0]))
         steps = [f"{step:,}" for step in protocol.signal_steps]
         columns = ("reading", "rank", *steps, *(f"{s}, paper" for s in steps), *(f"{s}, scale" for s in steps))
@@ -165,9 +157,9 @@ def _signal(protocol: Protocol, targets: Targets, results: Results) -> str:
     return "\n\n".join(parts)
 
 
-def _scales(ours: np.ndarray, papers: tuple[float, ...]) -> list[str]:
+def _scale(ours: np.ndarray, paper: float | None) -> str:
     """c with printed(ours) / c^2 = paper: a loss times c has gradients times c."""
-    return [f"{math.sqrt(own / paper):.3g}" for own, paper in zip(ours, papers, strict=False)]
+    return "" if paper is None else f"{math.sqrt(float(ours.mean()) / paper):.3g}"
 
 
 def _pictures(protocol: Protocol, results: Results) -> dict[str, Picture]:
@@ -212,8 +204,8 @@ def _mean(values: np.ndarray) -> str:
     return f"{values[0]:.4g}" if len(values) == 1 else str(Estimate.of_mean(values))
 
 
-def _number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:g}"
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
 
 
 def _start(start: Start) -> str:

@@ -9,6 +9,8 @@ from plait.recipes.ktied.protocol import Rank
 METRICS = ("negative_elbo", "nll", "accuracy")
 """By their names in an `Evaluation`; the papers give accuracy in per cent."""
 
+STEPS = (1000, 5000, 9000)
+
 Row = Mapping[str, Estimate]
 
 
@@ -20,15 +22,21 @@ class Targets:
     """With ties in training (paper 001, figure 2)."""
     truncated: Mapping[Rank, Row] = field(default_factory=dict)
     """A mean field cut off to a rank after training (paper 001, table 2; paper 000, table 1)."""
-    converging: Mapping[Rank, tuple[float, ...]] = field(default_factory=dict)
-    """-ELBO on validation data at the steps of the protocol, without annealing."""
-    signal: Mapping[Rank, tuple[float, ...]] = field(default_factory=dict)
-    """E[g^2] / Var[g^2], at the same steps."""
+    converging: Mapping[Rank, Mapping[int, float]] = field(default_factory=dict)
+    """-ELBO on validation data by step, without annealing."""
+    signal: Mapping[Rank, Mapping[int, float]] = field(default_factory=dict)
+    """E[g^2] / Var[g^2], likewise."""
 
 
 def rows(*, full: str, one: str, two: str, three: str) -> dict[Rank, Row]:
     """Each row as printed: three values, each followed by its standard error."""
     return {rank: _row(text) for rank, text in ((None, full), (1, one), (2, two), (3, three))}
+
+
+def by_step(*, full: str, one: str, two: str, three: str) -> dict[Rank, Mapping[int, float]]:
+    """Values at the papers' steps."""
+    texts = {None: full, 1: one, 2: two, 3: three}
+    return {rank: dict(zip(STEPS, map(float, text.split()), strict=True)) for rank, text in texts.items()}
 
 
 def _row(text: str) -> Row:
