@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from plait.recipes.ktied import mlp, study
-from plait.recipes.ktied.experiment import Cut, Experiment
+from plait.recipes.ktied.experiment import Cut, Experiment, main
 
 PROTOCOL = dataclasses.replace(
     mlp.SMALL, epochs=2, batch_size=512, num_samples=2, ranks=(1,), signal_steps=(3, 6), seeds=1
@@ -48,14 +48,24 @@ def test_what_is_done_is_not_done_again(done, monkeypatch):
     assert EXPERIMENT.reproduce(output).rows == table.rows
 
 
-def test_a_study_that_is_cut_short_says_so(done, tmp_path, monkeypatch):
+def test_a_study_that_is_cut_short_says_so(tmp_path, capsys):
     cut = Cut(ranks=(1, 2), starts=0, num_samples=1, output=tmp_path / "results", seed=0)
     assert cut.shown() == "--num-samples 1 --ranks 1 2 --starts 0"
-    table = EXPERIMENT.cut_short(cut)
-    assert {row[0] for row in table.rows} == {"trained", "truncated"}
+    options = [*cut.shown().split(), "--output", str(cut.output)]
+    assert main(EXPERIMENT, options) == 0
+    assert {line.split()[0] for line in capsys.readouterr().out.splitlines()[-18:]} == {"trained", "truncated"}
     page = (tmp_path / "results" / "ktied.md").read_text()
     assert "Made by `python -m plait.recipes.ktied.mlp --num-samples 1 --ranks 1 2 --starts 0`" in page
     assert "num samples 1 instead of 2; ranks 1, 2 instead of 1; starts none instead of" in page
+
+
+def test_a_study_that_is_stopped_says_how_to_go_on(tmp_path, monkeypatch, capsys):
+    def stop(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("plait.recipes.ktied.experiment.run_study", stop)
+    assert main(EXPERIMENT, ["--output", str(tmp_path)]) == 130
+    assert "the same command goes on" in capsys.readouterr().err
 
 
 def test_a_quick_study_is_compared_with_nothing(monkeypatch, tmp_path):

@@ -1,6 +1,8 @@
 """A study by name: its protocol, its small variant and the papers' numbers, for `plait reproduce` and by itself."""
 
 import dataclasses
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,3 +94,16 @@ class Cut:
     def _given(self) -> dict[str, Any]:
         fields = [field for field in dataclasses.fields(self) if field.name not in ("output", "data_dir")]
         return {f.name: getattr(self, f.name) for f in fields if getattr(self, f.name) != f.default}
+
+
+def main(experiment: Experiment, argv: Sequence[str] | None = None) -> int:
+    """The study of a network with changes, from the command line; the result is the exit code."""
+    import tyro
+
+    try:
+        table = experiment.cut_short(tyro.cli(Cut, args=argv))
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    print(table.text())
+    return 0

@@ -4,13 +4,14 @@ Everything is random, but only the dense layers are tied. The appendix says 3 x 
 table need 5 x 5 (erratum E14). `PROTOCOL_3X3` is the other reading.
 """
 
+import sys
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from plait._typing import PRNGKey
 from plait.data import Dataset
-from plait.recipes.ktied.experiment import Cut, Experiment
+from plait.recipes.ktied.experiment import Experiment, main
 from plait.recipes.ktied.protocol import Protocol, Start
 from plait.recipes.ktied.targets import Targets, rows
 from plait.recipes.networks import NetworkName, build_network
@@ -69,6 +70,4 @@ reproduce = EXPERIMENT.reproduce
 
 
 if __name__ == "__main__":
-    import tyro
-
-    EXPERIMENT.cut_short(tyro.cli(Cut, description=__doc__))
+    sys.exit(main(EXPERIMENT))

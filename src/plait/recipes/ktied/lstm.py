@@ -4,6 +4,7 @@ Kernel and recurrent kernel are random and tied; embedding, biases and head are 
 drawn once for the whole batch, and reused over all words, as in the papers. The bias of the forget gate starts at 1.
 """
 
+import sys
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ import equinox as eqx
 
 from plait._typing import PRNGKey
 from plait.data import Dataset
-from plait.recipes.ktied.experiment import Cut, Experiment
+from plait.recipes.ktied.experiment import Experiment, main
 from plait.recipes.ktied.protocol import Protocol, Start
 from plait.recipes.ktied.targets import Targets, rows
 from plait.recipes.networks import build_network
@@ -75,6 +76,4 @@ reproduce = EXPERIMENT.reproduce
 
 
 if __name__ == "__main__":
-    import tyro
-
-    EXPERIMENT.cut_short(tyro.cli(Cut, description=__doc__))
+    sys.exit(main(EXPERIMENT))

@@ -3,13 +3,14 @@
 plait reproduce ktied        or, cut short,        python -m plait.recipes.ktied.mlp --epochs 30 --seeds 1
 """
 
+import sys
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from plait._typing import PRNGKey
 from plait.data import Dataset
-from plait.recipes.ktied.experiment import Cut, Experiment
+from plait.recipes.ktied.experiment import Experiment, main
 from plait.recipes.ktied.protocol import Protocol
 from plait.recipes.ktied.targets import Targets, by_step, rows
 from plait.recipes.networks import build_network
@@ -37,7 +38,7 @@ SMALL = replace(
     batch_size=256,
     epochs=10,
     num_samples=10,
-    starts=PROTOCOL.starts[:1],
+    starts=PROTOCOL.starts[1:],
     signal_steps=(15, 30, 45),
     seeds=2,
 )
@@ -66,6 +67,4 @@ reproduce = EXPERIMENT.reproduce
 
 
 if __name__ == "__main__":
-    import tyro
-
-    EXPERIMENT.cut_short(tyro.cli(Cut, description=__doc__))
+    sys.exit(main(EXPERIMENT))

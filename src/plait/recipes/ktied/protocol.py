@@ -75,7 +75,7 @@ class Protocol:
     learning_rates: tuple[float, ...] = (1e-4, 3e-4, 1e-3, 3e-3)
 
     ranks: tuple[int, ...] = (1, 2, 3)
-    starts: tuple[Start, ...] = (Start(0.01, 1e-3), Start(0.0016, 3e-4))
+    starts: tuple[Start, ...] = (Start(0.0016, 3e-4), Start(0.01, 1e-3))
     signal_steps: tuple[int, ...] = (1000, 5000, 9000)
     """Where the signal in gradients, and -ELBO, are read off training without annealing, which ends at the last."""
     signal_weight: str | None = None

@@ -11,6 +11,7 @@ Kernels are random, by Flipout; biases and scales are constants.
 """
 
 import math
+import sys
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,7 +22,7 @@ import jax.numpy as jnp
 
 from plait._typing import Array, PRNGKey
 from plait.data import Dataset
-from plait.recipes.ktied.experiment import Cut, Experiment
+from plait.recipes.ktied.experiment import Experiment, main
 from plait.recipes.ktied.protocol import Protocol
 from plait.recipes.ktied.targets import Targets, rows
 
@@ -157,6 +158,4 @@ reproduce = EXPERIMENT.reproduce
 
 
 if __name__ == "__main__":
-    import tyro
-
-    EXPERIMENT.cut_short(tyro.cli(Cut, description=__doc__))
+    sys.exit(main(EXPERIMENT))
