@@ -37,7 +37,7 @@ def comparison_table(protocol: Protocol, targets: Targets, results: Results) -> 
                 paper = _number(targets.converging.get(rank, {}).get(step))
                 what = f"no annealing, {_start(start)}"
                 rows.append((what, method_name(rank), f"-ELBO at {step:,}", paper, _mean(found.at(step)), ""))
-    return Table(("", "rank", "", "paper", "ours", "apart"), rows, left=3)
+    return Table(("part", "rank", "number", "paper", "ours", "errors apart"), rows, left=3)
 
 
 def write_page(

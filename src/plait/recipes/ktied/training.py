@@ -1,7 +1,7 @@
 """One posterior trained by a protocol, in a folder; a run that was stopped goes on where it was.
 
 judged     with the KL annealed as the papers do where they report how good a method is
-plain      without, several seeds side by side, with the signal in gradients recorded
+plain      without, a folder for each seed, with the signal in gradients recorded
 
 settings.json      what the folder is of: another run cannot go on in it
 done.json          written last: seconds, and for a plain run what was read off
@@ -12,7 +12,6 @@ import json
 import shutil
 import time
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,32 +95,38 @@ def train_judged(protocol: Protocol, dataset: Dataset, rank: Rank, folder: Path,
 
 
 def train_plain(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, folder: Path, *, seed: int) -> Plain:
-    """Train, or read what was recorded."""
-    begun = time.perf_counter()
-    at, seeds = protocol.signal_steps, protocol.seeds
-    _claim(
-        folder,
-        _settings(protocol, rank, seed)
-        | {"start": [start.init_scale, start.learning_rate], "steps": list(at), "seeds": seeds},
+    """Train, or read what was recorded. One seed after another: they need not share a stop, nor the memory."""
+    seeds = range(seed, seed + protocol.seeds)
+    parts = [_train_seed(protocol, dataset, rank, start, folder / f"seed-{each}", seed=each) for each in seeds]
+    return Plain(
+        parts[0].steps,
+        np.concatenate([part.curve for part in parts]),
+        {name: np.concatenate([part.signal[name] for part in parts]) for name in parts[0].signal},
+        sum(part.seconds for part in parts),
     )
+
+
+def _train_seed(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, folder: Path, *, seed: int) -> Plain:
+    key, begun, at = jax.random.key(seed), time.perf_counter(), protocol.signal_steps
+    chosen = {"start": [start.init_scale, start.learning_rate], "steps": list(at)}
+    _claim(folder, _settings(protocol, rank, seed) | chosen)
     if not (folder / "done.json").is_file():
         optimizer = protocol.optimizer(start.learning_rate)
         if protocol.signal_weight is not None:
             optimizer = optax.chain(signal_to_noise(at=at, window=min(10, at[0])), optimizer)
         found = fit(
-            partial(_build, protocol, dataset, rank, start),
+            protocol.build(dataset, rank, key=key, init_scale=start.init_scale),
             dataset.train,
             optimizer=optimizer,
             steps=at[-1],
             batch_size=_batch_size(protocol, dataset),
-            key=jax.random.key(seed),
+            key=key,
             validation=dataset.validation,
             # KL / N, most of -ELBO here, is exact; one draw is enough for the rest, at every epoch.
             eval_samples=1,
             checkpoint=folder / "checkpoints",
             keep=1,
             resume=True,
-            replicas=seeds,
         )
         seconds = _add_seconds(folder, time.perf_counter() - begun)
         _stop_if_interrupted(found)
@@ -133,13 +138,8 @@ def train_plain(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, 
             signal = {name: recorded.mean(protocol.signal_weight, group, name).tolist() for name in READINGS}
         _finish(folder, found, {"seconds": seconds, "signal": signal})
     done, history = _read(folder / "done.json"), _history(folder)
-    curve = history["validation_negative_elbo"].T
-    signal = {name: np.asarray(values) for name, values in done["signal"].items()}
-    return Plain(history["step"], curve, signal, done["seconds"])
-
-
-def _build(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, key: Any) -> BayesianModel:
-    return protocol.build(dataset, rank, key=key, init_scale=start.init_scale)
+    signal = {name: np.asarray([values]) for name, values in done["signal"].items()}
+    return Plain(history["step"], history["validation_negative_elbo"][None], signal, done["seconds"])
 
 
 def _batch_size(protocol: Protocol, dataset: Dataset) -> int:
