@@ -6,7 +6,7 @@ STAMP := $(VENV)/.stamp
 # Compiled programs are kept between runs, inside the repository's ignored folder.
 export JAX_COMPILATION_CACHE_DIR := $(CURDIR)/.cache/jax
 
-.PHONY: help setup test lint format bench demo docs lock clean
+.PHONY: help setup test lint format bench demo results docs lock clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -39,6 +39,9 @@ demo: setup  ## Digits: a plain network against Bayesian ones
 bench: setup  ## The cost table (run with nothing else on the machine)
 	$(BIN)/python -m plait.bench.cost --write docs/results/cost.md
 	$(BIN)/python -m plait.bench.replicas --append docs/results/cost.md
+
+results: setup  ## The k-tied experiments on MNIST, ours beside the papers' (hours)
+	$(BIN)/plait reproduce ktied
 
 docs: setup  ## Build the documentation, strictly
 	$(BIN)/mkdocs build --strict --quiet

@@ -15,6 +15,9 @@ class Inspect(Command):
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
     """The folder of the run."""
+    spectrum: bool = False
+    """Also show how many directions means and standard deviations have, by their singular values, and write that with
+    its pictures into the folder, as spectrum.html, .png and .csv."""
 
     def run(self) -> int:
         from plait.cli.table import print_table
@@ -29,4 +32,12 @@ class Inspect(Command):
             print(f"{name:12}{value}")
         print()
         print_table(table.columns, table.rows, left=table.left)
+        if self.spectrum:
+            from plait.recipes.spectrum_page import write_spectrum
+
+            page = write_spectrum(folder, bnn)
+            table = page.spectra.table()
+            print("\nexplained variance of singular values, summed\n")
+            print_table(table.columns, table.rows, left=table.left)
+            print(f"\nwritten: {', '.join(map(str, page.files))}")
         return 0

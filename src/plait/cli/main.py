@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Union
 
 from plait.cli.command import Command
+from plait.cli.compress import Compress
 from plait.cli.datasets import Datasets
 from plait.cli.evaluate import Evaluate
 from plait.cli.inspect import Inspect
@@ -24,6 +25,7 @@ COMMANDS: dict[str, type[Command]] = {
     "evaluate": Evaluate,
     "predict": Predict,
     "inspect": Inspect,
+    "compress": Compress,
     "datasets": Datasets,
     "reproduce": Reproduce,
 }

@@ -1,4 +1,4 @@
-"""Other posteriors for the same weights: what natural-gradient methods do before they train, and compression after it."""
+"""Other posteriors for the same weights: before training by natural gradients, and when compressing after it."""
 
 from dataclasses import replace
 

@@ -1,11 +1,13 @@
 """From options and facts about the data to a Bayesian network with its likelihood."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import jax
 import numpy as np
 
 from plait._typing import PRNGKey
+from plait.analysis import tied_families
 from plait.likelihood import Bernoulli, Categorical, Gaussian, Likelihood, Poisson
 from plait.model import BayesianModel, bayesianize
 from plait.recipes.facts import Facts
@@ -50,8 +52,10 @@ def _gaussian(noise: Any, facts: Facts) -> Gaussian:
     return Gaussian(np.asarray(noise / scaler.y_scale, np.float32))
 
 
-def build_model(options: ModelOptions, facts: Facts, *, key: PRNGKey) -> BayesianModel:
-    """The network before training."""
+def build_model(
+    options: ModelOptions, facts: Facts, *, ranks: Mapping[str, int] | None = None, key: PRNGKey
+) -> BayesianModel:
+    """The network before training; with `ranks`, by path, some of its mean-field weights tied."""
     network_key, posterior_key = jax.random.split(key)
     likelihood = choose_likelihood(options, facts)
     usual: NetworkName = "mlp" if facts.vocabulary_size is None else "lstm"
@@ -72,12 +76,12 @@ def build_model(options: ModelOptions, facts: Facts, *, key: PRNGKey) -> Bayesia
     prior = usual_prior if options.prior is None else options.prior
     if prior is None and options.prior_scale is not None:
         raise ValueError("`prior_scale` of rank-1 factors needs a `prior` to belong to")
-    bnn = bayesianize(
-        network,
-        facts.example_inputs(),
-        posterior=posterior,
-        prior=None if prior is None else make_prior(prior, options.prior_scale),
-        estimator=options.estimator,
-        key=posterior_key,
-    )
+    rest: dict[str, Any] = {
+        "prior": None if prior is None else make_prior(prior, options.prior_scale),
+        "estimator": options.estimator,
+        "key": posterior_key,
+    }
+    bnn = bayesianize(network, facts.example_inputs(), posterior=posterior, **rest)
+    if ranks:
+        bnn = bayesianize(network, facts.example_inputs(), posterior=tied_families(bnn, ranks), **rest)
     return bnn.with_likelihood(likelihood)

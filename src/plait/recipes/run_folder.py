@@ -1,6 +1,6 @@
 """The folder of a training run: everything there is to know about it.
 
-config.json         options and facts about the data: enough to build everything again
+config.json         options and facts about the data: enough to build everything again; after `plait compress` the ranks
 checkpoints/        the state of training, to go on from
 model.safetensors   the trained weights
 history.csv, .json  a row for each epoch
@@ -28,19 +28,23 @@ RUNS = Path("runs")
 class RunFolder:
     """One of them. `create` makes a new one, `open` finds one that is there."""
 
-    def __init__(self, path: Path, options: Options, facts: Facts):
+    def __init__(self, path: Path, options: Options, facts: Facts, ranks: Mapping[str, int] | None = None):
         self.path = path
         self.options = options
         self.facts = facts
+        self.ranks = dict(ranks or {})
+        """Of weights that were tied after training, by path; the options say what they were before."""
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], options: Options, facts: Facts) -> "RunFolder":
+    def create(
+        cls, path: str | os.PathLike[str], options: Options, facts: Facts, ranks: Mapping[str, int] | None = None
+    ) -> "RunFolder":
         """A new folder; one that is there must be empty."""
-        folder = cls(Path(path), options, facts)
+        folder = cls(Path(path), options, facts, ranks)
         check_free(folder.path)
         folder.path.mkdir(parents=True, exist_ok=True)
         config = {"format": FORMAT, "plait": version("plait"), "options": options.to_dict(), "facts": facts.to_dict()}
-        folder.write_json("config.json", config)
+        folder.write_json("config.json", config | ({"ranks": folder.ranks} if folder.ranks else {}))
         return folder
 
     @classmethod
@@ -53,7 +57,8 @@ class RunFolder:
         try:
             content = json.loads(config.read_text())
             if content["format"] == FORMAT:
-                return cls(Path(path), Options.from_dict(content["options"]), Facts.from_dict(content["facts"]))
+                options, facts = Options.from_dict(content["options"]), Facts.from_dict(content["facts"])
+                return cls(Path(path), options, facts, content.get("ranks"))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"{config} is damaged ({error}), or was not written by `plait train`") from error
         raise ValueError(f"{config} was written by another version of Plait: its format is {content['format']!r}")

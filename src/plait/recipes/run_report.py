@@ -67,7 +67,7 @@ def write_report(
     lead = (
         f"{_count(scored.evaluation.num_examples, 'test example')} after {_count(facts.num_train, 'training example')}"
     )
-    title = f"{facts.name} with a {_family(folder.options)}"
+    title = f"{facts.name} with a {_family(folder)}"
     Page(title, f"{lead}, {_count(scored.evaluation.num_samples, 'weight sample')}", sections).write(folder.report)
 
 
@@ -210,10 +210,12 @@ def _shown_options(options: Options, facts: Facts) -> dict[str, str]:
     }
 
 
-def _family(options: Options) -> str:
+def _family(folder: RunFolder) -> str:
+    options = folder.options
     rank = "" if options.model.rank is None else f" of rank {options.model.rank}"
     network = "" if options.model.network is None else f" {options.model.network}"
-    return f"{options.model.posterior}{rank} posterior{' over weights of the' + network if network else ''}"
+    tied = f", tied to rank {' and '.join(map(str, sorted({*folder.ranks.values()})))}" if folder.ranks else ""
+    return f"{options.model.posterior}{rank} posterior{' over weights of the' + network if network else ''}{tied}"
 
 
 def _count(number: int, what: str) -> str:

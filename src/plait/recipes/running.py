@@ -1,6 +1,7 @@
 """A training run from its options to its folder; stopped by Ctrl-C or a crash, it goes on where it was."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +68,8 @@ def train(options: Options, output: str | os.PathLike[str] | None = None, *, pro
 def resume(path: str | os.PathLike[str], *, progress: bool | None = None) -> Done:
     """Go on with a run from its last checkpoint; the result is that of a run that never stopped."""
     folder = RunFolder.open(path)
+    if folder.ranks:
+        raise ValueError(f"{path} was made by `plait compress`, and has no training to go on with; train another run")
     job = prepare(folder.options)
     if job.facts.to_dict() != folder.facts.to_dict():
         raise ValueError(f"{job.facts.name} is not the data any more that {path} was begun with; start a new run")
@@ -79,11 +82,11 @@ def load_model(folder: RunFolder) -> BayesianModel:
         raise ValueError(
             f"{folder.path} has no trained model yet: go on with `plait train --resume {folder.path}` first"
         )
-    return load(folder.model, like=_build(folder.options, folder.facts))
+    return load(folder.model, like=_build(folder.options, folder.facts, folder.ranks))
 
 
-def _build(options: Options, facts: Facts) -> BayesianModel:
-    return build_model(options.model, facts, key=run_keys(options.training.seed).model)
+def _build(options: Options, facts: Facts, ranks: Mapping[str, int] | None = None) -> BayesianModel:
+    return build_model(options.model, facts, ranks=ranks, key=run_keys(options.training.seed).model)
 
 
 def _kl_schedule(options: TrainingOptions) -> Schedule:

@@ -31,7 +31,12 @@ class Study:
         return importlib.import_module(f"plait.recipes.{self.module}").reproduce
 
 
-STUDIES: dict[str, Study] = {}
+STUDIES: dict[str, Study] = {
+    "ktied": Study("k-tied Normal, MNIST: ranks against mean field, truncation, signal (papers 000, 001)", "ktied.mlp"),
+    "ktied-lenet": Study("the same with a LeNet on CIFAR-100", "ktied.lenet"),
+    "ktied-lstm": Study("the same with an LSTM on IMDB", "ktied.lstm"),
+    "ktied-resnet": Study("mean field truncated after training: ResNet-18 on CIFAR-10 (paper 000)", "ktied.resnet"),
+}
 
 
 def find_study(name: str) -> Study:

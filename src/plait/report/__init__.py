@@ -13,4 +13,5 @@ from plait.report.reliability import reliability_diagram as reliability_diagram
 from plait.report.site_table import site_table as site_table
 from plait.report.spectra import spectra_plot as spectra_plot
 from plait.report.std_heat_maps import std_heat_maps as std_heat_maps
+from plait.report.training_lines import training_lines as training_lines
 from plait.report.uncertainty import uncertainty_histograms as uncertainty_histograms

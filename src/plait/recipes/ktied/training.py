@@ -1,0 +1,201 @@
+"""One posterior trained by a protocol, in a folder; a run that was stopped goes on where it was.
+
+judged     with the KL annealed as the papers do where they report how good a method is
+plain      without, a folder for each seed, with the signal in gradients recorded
+
+settings.json      what the folder is of: another run cannot go on in it
+done.json          written last: seconds, and for a plain run what was read off
+model.safetensors  of a judged run; history.csv and history.json of both
+"""
+
+import json
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import optax
+
+from plait.analysis import read_signal, signal_to_noise
+from plait.analysis.gradient_signal import READINGS
+from plait.checkpoint import load, save
+from plait.checkpoint.atomic import write_whole
+from plait.data import Dataset
+from plait.fit import Fit, History, fit
+from plait.model import BayesianModel
+from plait.recipes.ktied.protocol import Protocol, Rank, Start, method_name
+
+LOOKS = 60
+"""At the validation data, in a judged run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A trained model."""
+
+    model: BayesianModel
+    history: History
+    seconds: float
+    """Of training with its looks at the validation data, data loading and compilation included."""
+    seconds_per_epoch: float
+    """Of training alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """What was read off training without annealing; arrays lead with seeds."""
+
+    steps: np.ndarray
+    """[looks]."""
+    curve: np.ndarray
+    """-ELBO per example on the validation data, [seeds, looks]."""
+    signal: dict[str, np.ndarray]
+    """By reading, of the standard deviations of the protocol's weight: [seeds, steps of the protocol]."""
+    seconds: float
+
+    def at(self, step: int) -> np.ndarray:
+        """-ELBO at the look nearest to a step, [seeds]."""
+        return self.curve[:, np.argmin(np.abs(self.steps - step))]
+
+
+def train_judged(protocol: Protocol, dataset: Dataset, rank: Rank, folder: Path, *, seed: int) -> Judged:
+    """Train, or read what was trained."""
+    key, start = jax.random.key(seed), time.perf_counter()
+    bnn = protocol.build(dataset, rank, key=key)
+    _claim(folder, _settings(protocol, rank, seed) | {"epochs": protocol.epochs, "kl": repr(protocol.kl_schedule())})
+    if not (folder / "done.json").is_file():
+        found = fit(
+            bnn,
+            dataset.train,
+            optimizer=protocol.optimizer(),
+            epochs=protocol.epochs,
+            batch_size=_batch_size(protocol, dataset),
+            key=key,
+            kl_schedule=protocol.kl_schedule(),
+            validation=dataset.validation,
+            eval_every=max(1, protocol.epochs // LOOKS),
+            eval_samples=4,
+            checkpoint=folder / "checkpoints",
+            keep=1,
+            resume=True,
+        )
+        seconds = _add_seconds(folder, time.perf_counter() - start)
+        _stop_if_interrupted(found)
+        save(folder / "model.safetensors", found.model)
+        # Of all epochs but the first, which has the compilation in it.
+        pace = np.median(found.history["steps_per_second"][1:] if len(found.history) > 1 else [np.nan])
+        per_epoch = len(dataset.train.x) // _batch_size(protocol, dataset) / float(pace)
+        _finish(folder, found, {"seconds": seconds, "seconds_per_epoch": per_epoch})
+    done = _read(folder / "done.json")
+    model = load(folder / "model.safetensors", like=bnn)
+    return Judged(model, _history(folder), done["seconds"], done["seconds_per_epoch"])
+
+
+def train_plain(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, folder: Path, *, seed: int) -> Plain:
+    """Train, or read what was recorded. One seed after another: they need not share a stop, nor the memory."""
+    seeds = range(seed, seed + protocol.seeds)
+    parts = [_train_seed(protocol, dataset, rank, start, folder / f"seed-{each}", seed=each) for each in seeds]
+    return Plain(
+        parts[0].steps,
+        np.concatenate([part.curve for part in parts]),
+        {name: np.concatenate([part.signal[name] for part in parts]) for name in parts[0].signal},
+        sum(part.seconds for part in parts),
+    )
+
+
+def _train_seed(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, folder: Path, *, seed: int) -> Plain:
+    key, begun, at = jax.random.key(seed), time.perf_counter(), protocol.signal_steps
+    chosen = {"start": [start.init_scale, start.learning_rate], "steps": list(at)}
+    _claim(folder, _settings(protocol, rank, seed) | chosen)
+    if not (folder / "done.json").is_file():
+        optimizer = protocol.optimizer(start.learning_rate)
+        if protocol.signal_weight is not None:
+            optimizer = optax.chain(signal_to_noise(at=at, window=min(10, at[0])), optimizer)
+        found = fit(
+            protocol.build(dataset, rank, key=key, init_scale=start.init_scale),
+            dataset.train,
+            optimizer=optimizer,
+            steps=at[-1],
+            batch_size=_batch_size(protocol, dataset),
+            key=key,
+            validation=dataset.validation,
+            # KL / N, most of -ELBO here, is exact; one draw is enough for the rest, at every epoch.
+            eval_samples=1,
+            checkpoint=folder / "checkpoints",
+            keep=1,
+            resume=True,
+        )
+        seconds = _add_seconds(folder, time.perf_counter() - begun)
+        _stop_if_interrupted(found)
+        signal = {}
+        if protocol.signal_weight is not None:
+            recorded = read_signal(found.state.optimizer)
+            recorded.to_csv(folder / "signal.csv")
+            group = "log stds" if rank is None else "stds"
+            signal = {name: recorded.mean(protocol.signal_weight, group, name).tolist() for name in READINGS}
+        _finish(folder, found, {"seconds": seconds, "signal": signal})
+    done, history = _read(folder / "done.json"), _history(folder)
+    signal = {name: np.asarray([values]) for name, values in done["signal"].items()}
+    return Plain(history["step"], history["validation_negative_elbo"][None], signal, done["seconds"])
+
+
+def _batch_size(protocol: Protocol, dataset: Dataset) -> int:
+    return min(protocol.batch_size, len(dataset.train.x))
+
+
+def _settings(protocol: Protocol, rank: Rank, seed: int) -> dict[str, Any]:
+    names = ("title", "data", "prior_scale", "init_scale", "learning_rate", "batch_size")
+    return {"method": method_name(rank), "seed": seed} | {name: getattr(protocol, name) for name in names}
+
+
+def _claim(folder: Path, settings: dict[str, Any]) -> None:
+    """Make the folder, or see that it is of the same run."""
+    path = folder / "settings.json"
+    if path.is_file():
+        before = _read(path)
+        changed = [name for name in settings if before.get(name) != settings[name]]
+        if changed:
+            raise ValueError(
+                f"{folder} holds training with other settings ({', '.join(changed)}): choose another `output`, or "
+                "delete the folder"
+            )
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(path, settings)
+
+
+def _add_seconds(folder: Path, seconds: float) -> float:
+    """Together with those of the parts before a stop."""
+    path = folder / "seconds.json"
+    total = seconds + (_read(path)["seconds"] if path.is_file() else 0.0)
+    _write(path, {"seconds": total})
+    return total
+
+
+def _stop_if_interrupted(found: Fit) -> None:
+    if found.interrupted:
+        raise KeyboardInterrupt
+
+
+def _finish(folder: Path, found: Fit, done: dict[str, Any]) -> None:
+    found.history.to_csv(folder / "history.csv")
+    found.history.to_json(folder / "history.json")
+    _write(folder / "done.json", done)
+    (folder / "seconds.json").unlink()
+    shutil.rmtree(folder / "checkpoints")
+
+
+def _history(folder: Path) -> History:
+    rows = _read(folder / "history.json")
+    return History([{name: np.nan if value is None else value for name, value in row.items()} for row in rows])
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
