@@ -225,6 +225,19 @@ def test_drawn_targets_average_to_the_exact_fisher_factor(kind: str, key: jax.Ar
         np.testing.assert_array_less(np.abs(np.mean(values, axis=0) - expected[path]), error + 1e-6)
 
 
+def test_what_is_pulled_back_takes_the_place_of_the_log_likelihood(key: jax.Array):
+    net = Net("dense", key)
+    bnn, given = net.record("function", TARGETS, key)
+
+    def score(logits: jax.Array) -> jax.Array:
+        return jax.nn.one_hot(TARGETS, CLASSES) - jax.nn.softmax(logits)
+
+    pulled = plait.record(bnn, net.x, likelihood=Categorical(), key=key, weights=given.weights, pull=score)
+    for path, gradient in given.weight_gradients.items():
+        np.testing.assert_allclose(pulled.weight_gradients[path], gradient, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(pulled.log_likelihood, jnp.sum(given.outputs * score(given.outputs)), rtol=1e-4)
+
+
 def test_weights_without_one_site_of_their_own_have_only_their_gradient(key: jax.Array):
     def apply(weights: Any, x: jax.Array) -> jax.Array:
         step = jax.lax.scan(lambda h, _: (jnp.tanh(h @ weights["loop"]), None), x, length=2)[0]

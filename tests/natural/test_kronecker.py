@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 import plait
-from plait.natural.kronecker import DampedKronecker, ExactKronecker, Factors, damped, inverse_root, row_precision
+from plait.natural.curvature import Look
+from plait.natural.kronecker import (
+    DampedKronecker,
+    ExactKronecker,
+    Factors,
+    damped,
+    inverse_root,
+    row_precision,
+    seen_factors,
+)
+from plait.natural.layers import find_layers
 from plait.natural.prior import GaussianPrior, gaussian_priors
 from plait.posterior import LayerMatrix
 from plait.site import Layout
@@ -151,3 +161,24 @@ def test_replacing_the_matrix_keeps_the_layer(key: jax.Array):
     moved = curvature.move(value, {"w": jnp.ones((3, 2)), "b": jnp.ones((2,))})
     np.testing.assert_allclose(LAYER.join(moved.means), LAYER.join(value.means) + 1, rtol=1e-6)
     assert replace(moved, matrix=value.matrix).layer == LAYER
+
+
+def test_the_factors_of_a_convolution_count_its_places(key: jax.Array):
+    """Their moments are those of kfac-jax (tests/model/test_record.py); the Fisher matrix has T of them."""
+    numbers = ("NHC", "HIO", "NHC")
+    x = jax.random.normal(key, (4, 5, 2))
+    bnn = plait.bayesianize(
+        {"w": jax.random.normal(key, (2, 2, 3)), "b": jnp.zeros((3,))},
+        x,
+        apply=lambda w, x: (
+            jax.lax.conv_general_dilated(x, w["w"], (1,), "VALID", dimension_numbers=numbers) + w["b"][None, None]
+        ),
+        prior=plait.Normal(1.0),
+        key=key,
+    )
+    (layer,), _ = find_layers(bnn, kinds=("conv",))
+    recording = plait.record(bnn, x, likelihood=plait.Gaussian(1.0), key=key)
+    found = seen_factors(Look(recording, 4, dict), layer)
+    seen = recording.sites["w"]
+    np.testing.assert_allclose(found.inputs, seen.input_second_moment(bias=True)[0], rtol=1e-6)
+    np.testing.assert_allclose(found.outputs, 4 * seen.gradient_second_moment()[0], rtol=1e-6)

@@ -41,7 +41,8 @@ def begin(recipe: Recipe, bnn: BayesianModel) -> State:
 
     def start(bnn: BayesianModel, values: PyTree) -> tuple[BayesianModel, Any]:
         optimizer = recipe.optimizer_for(values)
-        bnn = optimizer.prepare(bnn) if hasattr(optimizer, "prepare") else bnn
+        prepare = getattr(optimizer, "prepare", None)
+        bnn = bnn if prepare is None else prepare(bnn)
         return bnn, optimizer.init(bnn)
 
     bnn, optimizer = (start if plan.replicas is None else eqx.filter_vmap(start))(bnn, recipe.values)

@@ -79,8 +79,8 @@ class Passes:
     def _look(self, recording: Recording, y: Array | None, key: PRNGKey, pull: Any) -> Look:
         def each() -> dict[str, Array]:
             def one(inputs: tuple[Any, ...], y: Array | None, key: PRNGKey) -> dict[str, Array]:
-                alone = jax.tree.map(lambda leaf: leaf[None], (inputs, y))
-                return self._record(*alone, recording.weights, key, pull).weight_gradients
+                inputs, y = jax.tree.map(lambda leaf: leaf[None], (inputs, y))
+                return self._record(inputs, y, recording.weights, key, pull).weight_gradients
 
             keys = jax.random.split(key, self.examples)
             return jax.vmap(one, in_axes=(0, None if y is None else 0, 0))(self.inputs, y, keys)

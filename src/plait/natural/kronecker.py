@@ -151,8 +151,9 @@ class DampedKronecker(LayerCurvature):
 
     def isotropic(self, mean: Array, variance: Array) -> Posterior:
         rows, columns = mean.shape
-        roots = (jnp.eye(rows, dtype=mean.dtype), jnp.sqrt(variance) * jnp.eye(columns, dtype=mean.dtype))
-        return MatrixNormalPosterior(mean, *map(CholeskyFactor.from_matrix, roots), self.layer.layout)
+        row_root = CholeskyFactor.from_matrix(jnp.eye(rows, dtype=mean.dtype))
+        column_root = CholeskyFactor.from_matrix(jnp.sqrt(variance) * jnp.eye(columns, dtype=mean.dtype))
+        return MatrixNormalPosterior(mean, row_root, column_root, self.layer.layout)
 
     def describe(self) -> str:
         return "MatrixNormal(cholesky, cholesky)" + (" with bias" if self.layer.bias is not None else "")

@@ -4,6 +4,8 @@ A layer is a contraction or convolution whose weight is used once, whole and out
 is added to its result.
 """
 
+from dataclasses import replace
+
 from plait.model import BayesianModel
 from plait.model.site_table import SiteRow
 from plait.natural.prior import gaussian_priors
@@ -23,7 +25,8 @@ def find_layers(bnn: BayesianModel, *, kinds: tuple[str, ...]) -> tuple[tuple[La
     for row in kernels:
         bias = biases.get(row.path)
         reasons.pop(bias.path if bias is not None else "", None)
-        layers.append(LayerMatrix(row.path, row.layout, *((bias.path, bias.layout) if bias is not None else ())))
+        alone = LayerMatrix(row.path, row.layout)
+        layers.append(alone if bias is None else replace(alone, bias=bias.path, bias_layout=bias.layout))
     return tuple(layers), reasons
 
 

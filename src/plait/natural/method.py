@@ -15,7 +15,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -73,9 +73,23 @@ class NaturalGradient(eqx.Module):
     output: Callable[[Any], Array] = eqx.field(static=True, default=lambda outputs: outputs)
     """Picks the likelihood's input from the model's outputs, where these are more than one array."""
 
-    fisher: eqx.AbstractVar[Fisher]
-    statistics_every: eqx.AbstractVar[int]
-    inverse_every: eqx.AbstractVar[int]
+    if TYPE_CHECKING:
+        # A static checker would take abstract variables for fields.
+        @property
+        def fisher(self) -> Fisher: ...
+
+        @property
+        def statistics_every(self) -> int: ...
+
+        @property
+        def inverse_every(self) -> int: ...
+    else:
+        fisher: eqx.AbstractVar[Fisher]
+        """Which passes the curvature is made of."""
+        statistics_every: eqx.AbstractVar[int]
+        """Steps from one batch that enters the curvature to the next."""
+        inverse_every: eqx.AbstractVar[int]
+        """Steps from one decomposition of the curvature to the next."""
 
     def __check_init__(self):
         for name in ("num_samples", "statistics_every", "inverse_every"):

@@ -118,7 +118,8 @@ class BlockTridiagonalCurvature(Curvature):
         for i, link in enumerate(value.chain):
             following = None
             if i + 1 < len(own):
-                following = tuple(map(_regress, state.pairs[i], own[i + 1]))
+                pair = state.pairs[i]
+                following = _regress(pair.inputs, own[i + 1].inputs), _regress(pair.outputs, own[i + 1].outputs)
             share = _no_share(own[i]) if following is None else tuple(map(_explained, following, own[i + 1]))
             chain.append(_link(link.mean, own[i], share, chain[-1] if chain else None, carry))
             carry = following

@@ -93,8 +93,9 @@ class EigenbasisPosterior(Posterior):
         return self._half_log_det() + 0.5 * LOG_2_PI_E * self.layout.size
 
     def output_noise(self, site: Site, x: Array, key: PRNGKey) -> Array:
-        if not isinstance(site, MatrixSite) or (refusal := self.local_refusal(site.groups)) is not None:
-            why = refusal if isinstance(site, MatrixSite) else f"it is used as a {site.kind}"
+        is_matrix = isinstance(site, MatrixSite)
+        why = self.local_refusal(site.groups) if is_matrix else f"it is used as a {site.kind}"
+        if not is_matrix or why is not None:
             raise ValueError(
                 f"{site.view.path!r} has no direct draw of the pre-activation: {why}; use estimator='weights' there"
             )

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -28,7 +28,12 @@ class Marginal(eqx.Module):
 class JointPosterior(eqx.Module):
     """A distribution over a tuple of weights."""
 
-    means: eqx.AbstractVar[dict[str, Weight]]
+    if TYPE_CHECKING:
+        # As in `Posterior`.
+        @property
+        def means(self) -> dict[str, Array]: ...
+    else:
+        means: eqx.AbstractVar[dict[str, Weight]]
 
     entropy_is: ClassVar[str] = "exact"
 
