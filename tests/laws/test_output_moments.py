@@ -43,15 +43,16 @@ def is_supported(family: str, site: str, estimator: str) -> bool:
             # One code path for all families, whose draws have a law of their own (test_density).
             return family == "mean-field" or site in FEW
         case "local":
-            correlated = isinstance(spec, plait.Eigenbasis) or getattr(spec, "columns", "diagonal") != "diagonal"
-            return not isinstance(spec, plait.FullCovariance) and not (correlated and case.grouped)
+            return _small(spec).local_refusal(2 if case.grouped else 1) is None
         case "flipout":
             # One code path for all families with independent entries.
-            return (family == "mean-field" or site in FEW) and spec.initialise(
-                jnp.zeros((2, 2)), plait.site.Layout.matrix((2, 2), [0]), key=jax.random.key(0)
-            ).independent
+            return (family == "mean-field" or site in FEW) and _small(spec).independent
         case _:
             return False
+
+
+def _small(spec: plait.Family) -> plait.Posterior:
+    return spec.initialise(jnp.zeros((2, 2)), plait.site.Layout.matrix((2, 2), [0]), key=jax.random.key(0))
 
 
 def _moments(y: jax.Array) -> tuple[jax.Array, ...]:

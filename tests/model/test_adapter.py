@@ -92,3 +92,15 @@ def test_a_function_of_the_batch_is_told_so():
 
     with pytest.raises(TypeError, match=r"called on a batch x of shape \(4, 5\).*`apply=fn`"):
         plait.bayesianize({"w": jnp.ones((3, 2))}, jnp.ones((4, 5)), apply=apply, key=KEY)
+
+
+def test_running_statistics_of_a_linen_module_are_no_weights():
+    variables = {"params": {"kernel": jnp.ones((3, 2))}, "batch_stats": {"mean": jnp.zeros(3), "var": jnp.ones(3)}}
+
+    def apply(variables: Any, x: jax.Array) -> jax.Array:
+        stats = variables["batch_stats"]
+        return (x - stats["mean"][None]) / jnp.sqrt(stats["var"])[None] @ variables["params"]["kernel"]
+
+    bnn = plait.bayesianize(variables, X, apply=apply, posterior=plait.MeanField(), key=KEY)
+    assert [row.path for row in bnn.sites] == ["params.kernel"]
+    np.testing.assert_array_equal(bnn.sample(KEY)["batch_stats"]["var"], jnp.ones(3))

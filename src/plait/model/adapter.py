@@ -1,11 +1,11 @@
 """A user's model as weights by name, everything else, and a call on batches.
 
 Equinox modules are called per example (the library vmaps them); Flax NNX modules and functions over a pytree are called
-on batches. `apply` overrides the call for any of them.
+on batches. `apply` overrides the call for any of them. Of a Flax linen module's variables only `params` are weights.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import equinox as eqx
@@ -78,6 +78,8 @@ def adapt(model: Any, apply: Callable[..., Any] | None) -> tuple[dict[str, Array
             f"cannot call a {type(model).__name__}: pass an Equinox module, a Flax NNX module, or any pytree of "
             "parameters together with `apply=fn`, where fn(params, x_batch, ...) is the forward pass"
         )
+    # The variables of a Flax linen module: collections beside `params`, such as running statistics, are no weights.
+    is_linen = isinstance(model, Mapping) and "params" in model
     flat, structure = jax.tree_util.tree_flatten_with_path(tree)
     weights: dict[str, Array] = {}
     paths: list[str | None] = []
@@ -86,7 +88,9 @@ def adapt(model: Any, apply: Callable[..., Any] | None) -> tuple[dict[str, Array
     for index, (where, leaf) in enumerate(flat):
         is_array = eqx.is_array(leaf) or isinstance(leaf, np.ndarray)
         is_weight = is_array and not is_key(leaf) and jnp.issubdtype(leaf.dtype, jnp.floating)
-        is_weight = is_weight and (num_weights is None or index < num_weights)
+        is_weight = (
+            is_weight and (num_weights is None or index < num_weights) and not (is_linen and _is_linen_state(where))
+        )
         path = _name(where[1:] if graph is not None else where) if is_weight else None
         paths.append(path)
         is_buffer = is_array and path is None
@@ -97,6 +101,10 @@ def adapt(model: Any, apply: Callable[..., Any] | None) -> tuple[dict[str, Array
     _check(weights, flat)
     skeleton = Skeleton(tuple(buffers), tuple(paths), tuple(static), structure, graph, call)
     return weights, skeleton
+
+
+def _is_linen_state(where: tuple[Any, ...]) -> bool:
+    return getattr(where[0], "key", None) != "params"
 
 
 def _name(where: tuple[Any, ...]) -> str:
