@@ -13,10 +13,12 @@ KEPT = {
     "conv-2d": (np.array([0, 1]), np.array([0]), np.array([1]), np.array([0, 2])),
     "bias": (np.array([1, 2]),),
 }
+NOT_THEIR_OWN = (plait.RankOne, plait.Eigenbasis)
+"""Families whose marginals are of another kind."""
 
 
 @pytest.mark.parametrize("site", list(KEPT))
-@pytest.mark.parametrize("family", [n for n, f in cases.FAMILIES.items() if not isinstance(f, plait.RankOne)])
+@pytest.mark.parametrize("family", [n for n, f in cases.FAMILIES.items() if not isinstance(f, NOT_THEIR_OWN)])
 def test_a_marginal_has_the_moments_of_what_is_kept(family: str, site: str, key: jax.Array):
     with jax.enable_x64(True):
         bnn, _ = cases.build(cases.FAMILIES[family], cases.SITES[site], key)
@@ -37,6 +39,7 @@ def test_a_marginal_has_the_moments_of_what_is_kept(family: str, site: str, key:
         assert part.num_params == sum(leaf.size for leaf in jax.tree.leaves(part))
 
 
-def test_a_family_without_marginals_of_its_own_kind_says_so(key: jax.Array):
-    bnn, _ = cases.build(cases.FAMILIES["rank-one"], cases.SITES["dense-out-in"], key)
+@pytest.mark.parametrize("family", [n for n, f in cases.FAMILIES.items() if isinstance(f, NOT_THEIR_OWN)])
+def test_a_family_without_marginals_of_its_own_kind_says_so(family: str, key: jax.Array):
+    bnn, _ = cases.build(cases.FAMILIES[family], cases.SITES["dense-out-in"], key)
     assert bnn.posteriors["w"].restricted(KEPT["dense-out-in"]) is None

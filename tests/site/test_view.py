@@ -76,6 +76,14 @@ def test_a_cast_is_replayed_and_only_to_floating_types():
     assert view.cast(jnp.int32) is None
 
 
+def test_a_part_of_a_stretched_axis_shows_the_same_entries():
+    stretched = WeightView.of("w", (3, 1), jnp.float32).broadcast((3, 4), (0, 1))
+    part = stretched.slice((1, 1), (3, 4), None)
+    assert part is not None
+    weight = jnp.arange(3.0)[:, None]
+    np.testing.assert_array_equal(part.show(part.cut(weight)), np.broadcast_to([[1.0], [2.0]], (2, 3)))
+
+
 def test_a_stretched_axis_is_a_broadcast_one():
     view = WeightView.of("w", (3, 1), jnp.float32).broadcast((3, 4), (0, 1))
     assert view.is_broadcast([1])

@@ -257,8 +257,7 @@ def test_flax_linen_needs_the_forward_pass_of_a_module_of_the_new_size():
     params = Linen(5).init(KEYS[1], x)
     noise = iter(jax.random.split(KEYS[2], 20))
     params = jax.tree.map(lambda p: p + 0.3 * jax.random.uniform(next(noise), p.shape), params)
-    posterior = {"batch_stats": plait.Point(), "*": plait.MeanField()}
-    bnn = plait.bayesianize(params, x, apply=Linen(5).apply, posterior=posterior, key=KEYS[0])
+    bnn = plait.bayesianize(params, x, apply=Linen(5).apply, posterior=plait.MeanField(), key=KEYS[0])
     masks = {"params.Conv_0.kernel": without((2, 2, 2, 5), columns=[1, 2], axis=3, row_axis=2)}
     with pytest.raises(ValueError, match=r"holds on to the old sizes \(Scope.*params.Conv_0.kernel \(2, 2, 2, 3\)"):
         plait.shrink(bnn, masks=masks)

@@ -108,22 +108,24 @@ class WeightView:
     def slice(self, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None) -> "WeightView | None":
         strides = strides or [1] * len(starts)
         window = list(self.window or tuple((0, size, 1) for size in self.shape))
-        shape, dims = list(self.shape), list(self.dims)
+        shape, dims, sizes = list(self.shape), list(self.dims), list(self.sizes)
         for axis, (start, limit, stride) in enumerate(zip(starts, limits, strides, strict=True)):
             if (start, limit, stride) == (0, self.sizes[axis], 1):
                 continue
-            dim = self.dims[axis]
+            dim, length = self.dims[axis], -(-(limit - start) // stride)
+            sizes[axis] = length
+            if self.is_broadcast([axis]):
+                # Every place along it shows the same entries.
+                continue
             # Only a whole stored axis can be windowed, and it must not have been flipped on the way.
             if len(dim) != 1 or dim[0].size != self.shape[dim[0].axis] or dim[0] in self.flipped:
                 return None
             native = dim[0].axis
-            length = -(-(limit - start) // stride)
             first, _, step = window[native]
             window[native] = (first + start * step, first + (limit - 1) * step + 1, stride * step)
             shape[native] = length
             dims[axis] = (Atom(native, length, 1),)
-        seen = tuple(math.prod(a.size for a in d) if d else s for d, s in zip(dims, self.sizes, strict=True))
-        return replace(self, window=tuple(window), shape=tuple(shape), dims=tuple(dims), sizes=seen)
+        return replace(self, window=tuple(window), shape=tuple(shape), dims=tuple(dims), sizes=tuple(sizes))
 
     # -- replay -------------------------------------------------------------------------------------------------------
 
