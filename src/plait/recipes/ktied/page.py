@@ -19,6 +19,8 @@ from plait.recipes.ktied.study import Results
 from plait.recipes.ktied.targets import METRICS, Row, Targets
 from plait.report import Picture, Table, spectra_plot, std_heat_maps, training_lines
 
+SHOWN = 3
+"""Weights with heat maps, the largest first."""
 TITLES = {"negative_elbo": "-ELBO", "nll": "NLL", "accuracy": "accuracy"}
 
 
@@ -171,8 +173,7 @@ def _scale(ours: np.ndarray, paper: float | None) -> str:
 
 
 def _pictures(protocol: Protocol, results: Results) -> dict[str, Picture]:
-    # One weight: noise in large matrices makes large files.
-    maps = sorted(approximate_stds(results.full), key=lambda each: each.path != protocol.signal_weight)[:1]
+    maps = sorted(approximate_stds(results.full), key=lambda each: -each.std.size)[:SHOWN]
     found = {
         "spectra.png": Picture(
             spectra_plot(spectra(results.full)),
