@@ -1,4 +1,5 @@
 import dataclasses
+import itertools
 import types
 
 import numpy as np
@@ -59,7 +60,9 @@ def test_training_without_annealing_records_signal_and_convergence(dataset, tmp_
     assert found.steps.tolist() == [2, 4, 6]
     assert found.curve.shape == (2, 3)
     assert np.all(found.at(6) < found.at(2))
-    assert found.signal.keys() == {"usual", "printed", "dimensionless"}
+    groups = ["log stds"] if rank is None else ["U", "V"]
+    statistics = ["mean", *(f"median of {group}" for group in groups)]
+    assert found.signal.keys() == set(itertools.product(("usual", "printed", "dimensionless"), statistics))
     assert all(values.shape == (2, 2) and np.all(values > 0) for values in found.signal.values())
 
 

@@ -8,6 +8,7 @@ done.json          written last: seconds, and for a plain run what was read off
 model.safetensors  of a judged run; history.csv and history.json of both
 """
 
+import csv
 import json
 import shutil
 import time
@@ -20,7 +21,6 @@ import numpy as np
 import optax
 
 from plait.analysis import read_signal, signal_to_noise
-from plait.analysis.gradient_signal import READINGS
 from plait.checkpoint import load, save
 from plait.checkpoint.atomic import write_whole
 from plait.data import Dataset
@@ -52,8 +52,8 @@ class Plain:
     """[looks]."""
     curve: np.ndarray
     """-ELBO per example on the validation data, [seeds, looks]."""
-    signal: dict[str, np.ndarray]
-    """By reading, of the standard deviations of the protocol's weight: [seeds, steps of the protocol]."""
+    signal: dict[tuple[str, str], np.ndarray]
+    """By reading and statistic, of the standard deviations of the protocol's weight: [seeds, steps of the protocol]."""
     seconds: float
 
     def at(self, step: int) -> np.ndarray:
@@ -130,16 +130,26 @@ def _train_seed(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, 
         )
         seconds = _add_seconds(folder, time.perf_counter() - begun)
         _stop_if_interrupted(found)
-        signal = {}
         if protocol.signal_weight is not None:
-            recorded = read_signal(found.state.optimizer)
-            recorded.to_csv(folder / "signal.csv")
-            group = "log stds" if rank is None else "stds"
-            signal = {name: recorded.mean(protocol.signal_weight, group, name).tolist() for name in READINGS}
-        _finish(folder, found, {"seconds": seconds, "signal": signal})
+            read_signal(found.state.optimizer).to_csv(folder / "signal.csv")
+        _finish(folder, found, {"seconds": seconds})
     done, history = _read(folder / "done.json"), _history(folder)
-    signal = {name: np.asarray([values]) for name, values in done["signal"].items()}
+    signal = {} if protocol.signal_weight is None else _signal(folder, protocol.signal_weight)
     return Plain(history["step"], history["validation_negative_elbo"][None], signal, done["seconds"])
+
+
+def _signal(folder: Path, weight: str) -> dict[tuple[str, str], np.ndarray]:
+    with (folder / "signal.csv").open(newline="") as file:
+        lines = [line for line in csv.DictReader(file) if line["weight"] == weight]
+    found: dict[tuple[str, str], list[float]] = {}
+    for line in lines:
+        # Of a tie, means are of both factors together, and medians of each.
+        if line["group"] in ("log stds", "stds"):
+            found.setdefault((line["reading"], "mean"), []).append(float(line["mean"]))
+        if line["group"] in ("log stds", "U", "V"):
+            name = f"median of {line['group']}"
+            found.setdefault((line["reading"], name), []).append(float(line["quantile 0.5"]))
+    return {name: np.asarray([values]) for name, values in found.items()}
 
 
 def _batch_size(protocol: Protocol, dataset: Dataset) -> int:
