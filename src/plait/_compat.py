@@ -1,7 +1,7 @@
 """Everything that depends on the version of JAX, or on parts of it that are not its public surface."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -28,6 +28,15 @@ def bind_equation(equation: Any, operands: Sequence[Any]) -> list[Any]:
     with manager:
         results = equation.primitive.bind(*subfunctions, *operands, **params)
     return list(results) if equation.primitive.multiple_results else [results]
+
+
+def scan_sizes(params: Mapping[str, Any]) -> tuple[int, int]:
+    """Of the operands of a `scan`: how many are constants, and how many, after these, are carried."""
+    # JAX 0.10 counts them; 0.12 keeps a tree of all operands.
+    if "ft_in" not in params:
+        return params["num_consts"], params["num_carry"]
+    constants, carried, _ = params["ft_in"].unpack()
+    return len(list(constants)), len(list(carried))
 
 
 def is_drop(variable: Any) -> bool:

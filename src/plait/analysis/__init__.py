@@ -3,6 +3,8 @@
 from plait.analysis.compression import Compression as Compression
 from plait.analysis.compression import TiedWeight as TiedWeight
 from plait.analysis.compression import compress as compress
+from plait.analysis.gradient_noise import GradientNoise as GradientNoise
+from plait.analysis.gradient_noise import gradient_noise as gradient_noise
 from plait.analysis.gradient_signal import Moments as Moments
 from plait.analysis.gradient_signal import signal_to_noise as signal_to_noise
 from plait.analysis.low_rank import StdApproximations as StdApproximations

@@ -104,7 +104,7 @@ def read_signal(state: Any) -> Signal:
     leaves = jax.tree_util.tree_flatten_with_path(signal.summaries, is_leaf=lambda node: isinstance(node, Summary))[0]
     rows: list[SignalRow] = []
     for where, summary in leaves:
-        weight, group = _name(where)
+        weight, group = weight_and_group(where)
         rows.append(
             SignalRow(
                 weight,
@@ -143,7 +143,7 @@ def _pooled(first: SignalRow, second: SignalRow) -> SignalRow:
     return SignalRow(first.weight, "stds", size, mean, np.full_like(first.quantiles, np.nan), 1 - total / size)
 
 
-def _name(where: tuple[Any, ...]) -> tuple[str, str]:
+def weight_and_group(where: tuple[Any, ...]) -> tuple[str, str]:
     """The weight and the group of one array of a model's parameters."""
     if len(where) == 3 and getattr(where[0], "name", None) == "posteriors":
         field = jax.tree_util.keystr(where[2:], simple=True)

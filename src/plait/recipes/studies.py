@@ -35,6 +35,8 @@ STUDIES: dict[str, Study] = {
     "ktied": Study("k-tied Normal, MNIST: ranks against mean field, truncation, signal (papers 000, 001)", "ktied.mlp"),
     "ktied-lenet": Study("the same with a LeNet on CIFAR-100", "ktied.lenet"),
     "ktied-lstm": Study("the same with an LSTM on IMDB", "ktied.lstm"),
+    "ktied-convolutions": Study("a LeNet whose convolutions are tied too", "ktied.convolutions"),
+    "ktied-estimators": Study("weight draws, local reparametrisation and Flipout, tied and not", "ktied.estimators"),
     "ktied-resnet": Study("mean field truncated after training: ResNet-18 on CIFAR-10 (paper 000)", "ktied.resnet"),
 }
 

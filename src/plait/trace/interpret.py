@@ -20,7 +20,7 @@ from typing import Any, Protocol, runtime_checkable
 import jax
 import jax.numpy as jnp
 
-from plait._compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, bind_equation, close, is_drop
+from plait._compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, bind_equation, close, is_drop, scan_sizes
 from plait._typing import Array
 from plait.site import SITES, Site, WeightView
 from plait.site.base import ExampleAxis, Operand
@@ -243,7 +243,7 @@ def _checkpoint(params: dict[str, Any], operands: Sequence[Any], handler: Handle
 
 
 def _scan(params: dict[str, Any], operands: Sequence[Any], handler: Handler) -> list[Any] | None:
-    num_constants, num_carry = params["num_consts"], params["num_carry"]
+    num_constants, num_carry = scan_sizes(params)
     # Weights that are carried or scanned over change from step to step: they can only be arrays.
     enters = [
         index < num_constants and isinstance(operand, WeightView) and handler.enters_loops(operand.path)

@@ -5,7 +5,7 @@ plain      without, a folder for each seed, with the signal in gradients recorde
 
 settings.json      what the folder is of: another run cannot go on in it
 done.json          written last: seconds, and for a plain run what was read off
-model.safetensors  of a judged run; history.csv and history.json of both
+model.safetensors, history.csv, history.json
 """
 
 import csv
@@ -55,6 +55,14 @@ class Plain:
     signal: dict[tuple[str, str], np.ndarray]
     """By reading and statistic, of the standard deviations of the protocol's weight: [seeds, steps of the protocol]."""
     seconds: float
+    """With looks at the validation data and compilation."""
+    seconds_per_step: float
+    """Of training alone."""
+
+    @property
+    def seconds_at(self) -> np.ndarray:
+        """Seconds of training alone until each look."""
+        return self.steps * self.seconds_per_step
 
     def at(self, step: int) -> np.ndarray:
         """-ELBO at the look nearest to a step, [seeds]."""
@@ -85,9 +93,7 @@ def train_judged(protocol: Protocol, dataset: Dataset, rank: Rank, folder: Path,
         seconds = _add_seconds(folder, time.perf_counter() - start)
         _stop_if_interrupted(found)
         save(folder / "model.safetensors", found.model)
-        # Of all epochs but the first, which has the compilation in it.
-        pace = np.median(found.history["steps_per_second"][1:] if len(found.history) > 1 else [np.nan])
-        per_epoch = len(dataset.train.x) // _batch_size(protocol, dataset) / float(pace)
+        per_epoch = len(dataset.train.x) // _batch_size(protocol, dataset) * _seconds_per_step(found.history)
         _finish(folder, found, {"seconds": seconds, "seconds_per_epoch": per_epoch})
     done = _read(folder / "done.json")
     model = load(folder / "model.safetensors", like=bnn)
@@ -103,6 +109,7 @@ def train_plain(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, 
         np.concatenate([part.curve for part in parts]),
         {name: np.concatenate([part.signal[name] for part in parts]) for name in parts[0].signal},
         sum(part.seconds for part in parts),
+        float(np.mean([part.seconds_per_step for part in parts])),
     )
 
 
@@ -132,10 +139,17 @@ def _train_seed(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, 
         _stop_if_interrupted(found)
         if protocol.signal_weight is not None:
             read_signal(found.state.optimizer).to_csv(folder / "signal.csv")
+        save(folder / "model.safetensors", found.model)
         _finish(folder, found, {"seconds": seconds})
     done, history = _read(folder / "done.json"), _history(folder)
     signal = {} if protocol.signal_weight is None else _signal(folder, protocol.signal_weight)
-    return Plain(history["step"], history["validation_negative_elbo"][None], signal, done["seconds"])
+    curve = history["validation_negative_elbo"][None]
+    return Plain(history["step"], curve, signal, done["seconds"], _seconds_per_step(history))
+
+
+def _seconds_per_step(history: History) -> float:
+    """The median over all epochs but the first, which has the compilation in it."""
+    return 1 / float(np.median(history["steps_per_second"][1:] if len(history) > 1 else [np.nan]))
 
 
 def _signal(folder: Path, weight: str) -> dict[tuple[str, str], np.ndarray]:
