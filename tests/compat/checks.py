@@ -1,7 +1,8 @@
 """What must hold for any model once it is Bayesian, whoever wrote it.
 
-A test file lists its models as `Case`s and subclasses `AnyModel`. What one model shows under one family is computed
-once (`Evidence`) and every claim reads from it, so that a model is compiled a few times and not once for each claim.
+A test file lists functions that make its models, as `Case`s, and subclasses `AnyModel`. What one model shows under one
+family is computed once (`Evidence`) and every claim reads from it, so that a model is compiled a few times and not once
+for each claim.
 """
 
 import functools
@@ -18,7 +19,7 @@ import pytest
 import plait
 
 NUM_KEYS = 256
-QUICK_TO_COMPILE = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+QUICK_TO_COMPILE = {"xla_backend_optimization_level": 0}
 
 FAMILIES = {
     "Tied": plait.Tied(2, init_scale=0.1),
@@ -48,7 +49,6 @@ class Case:
     apply: Callable[..., Any] | None = None
     observed: Callable[[Any], Any] = lambda outputs: outputs
     """The part of the outputs whose leading axis runs over examples."""
-    families: tuple[str, ...] = ("Tied",)
     rows: Mapping[str, Rows] = field(default_factory=dict)
     """How the noise of rows 0 and 1 is related, by family; independent where nothing is said."""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -150,10 +150,23 @@ def correlation_of_rows(draws: jax.Array) -> float:
     return float(np.max(np.abs((first * second).sum(0)[moves] / norms[moves])))
 
 
+Maker = Callable[[], Case]
+
+
+def under(*families: str) -> Callable[[Maker], Maker]:
+    """Under which families a model is looked at. Said of its function: a model is not made before its first test."""
+
+    def mark(make: Maker) -> Maker:
+        make.families = families
+        return make
+
+    return mark
+
+
 class AnyModel:
     """The claims. A subclass lists the models."""
 
-    CASES: ClassVar[dict[str, Callable[[], Case]]]
+    CASES: ClassVar[dict[str, Maker]]
 
     @classmethod
     def look(cls, name: str, family: str) -> tuple[Case, Evidence]:
@@ -219,7 +232,7 @@ def parametrise(metafunc: pytest.Metafunc) -> None:
     """For `pytest_generate_tests` of a test file: every claim about every model under every family it names."""
     if metafunc.cls is None or not issubclass(metafunc.cls, AnyModel) or "family" not in metafunc.fixturenames:
         return
-    pairs = [(n, f) for n, case in metafunc.cls.CASES.items() for f in _build(metafunc.cls, n).families]
+    pairs = [(n, f) for n, make in metafunc.cls.CASES.items() for f in getattr(make, "families", ("Tied",))]
     metafunc.parametrize(("name", "family"), pairs, ids=[f"{n}-{f}" for n, f in pairs])
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from checks import FAMILIES, AnyModel, Case, batch, parametrise, tokens
+from checks import FAMILIES, AnyModel, Case, batch, parametrise, tokens, under
 
 ALL = tuple(FAMILIES)
 KEYS = jax.random.split(jax.random.key(0), 8)
@@ -30,6 +30,7 @@ class Net(eqx.Module):
         return self.run(*self.layers, *args, **kwargs)
 
 
+@under(*ALL)
 def mlp() -> Case:
     return one_example_case(
         eqx.nn.MLP(5, 3, 8, 2, key=KEYS[0]),
@@ -42,10 +43,10 @@ def mlp() -> Case:
             "layers.2.weight": ("dense", 8, 3),
             "layers.2.bias": ("bias", 1, 3),
         },
-        families=ALL,
     )
 
 
+@under("Tied", "RankOne")
 def conv1d() -> Case:
     model = eqx.nn.Sequential(
         [
@@ -60,9 +61,10 @@ def conv1d() -> Case:
         "layers.2.weight": ("conv", 8, 2),
         "layers.2.bias": ("bias", 1, 2),
     }
-    return one_example_case(model, batch(3, 7), sites, families=("Tied", "RankOne"))
+    return one_example_case(model, batch(3, 7), sites)
 
 
+@under(*ALL)
 def conv2d() -> Case:
     model = eqx.nn.Sequential(
         [
@@ -77,9 +79,10 @@ def conv2d() -> Case:
         "layers.0.bias": ("bias", 1, 4),
         "layers.3.weight": ("conv", 8, 3),
     }
-    return one_example_case(model, batch(2, 5, 6), sites, families=ALL)
+    return one_example_case(model, batch(2, 5, 6), sites)
 
 
+@under("Tied", "MeanField", "RankOne")
 def grouped_conv2d() -> Case:
     model = eqx.nn.Sequential(
         [eqx.nn.Conv2d(4, 6, (2, 3), groups=2, key=KEYS[0]), eqx.nn.Conv2d(6, 6, 2, groups=6, key=KEYS[1])]
@@ -90,7 +93,7 @@ def grouped_conv2d() -> Case:
         "layers.1.weight": ("conv", 4, 6),
         "layers.1.bias": ("bias", 1, 6),
     }
-    return one_example_case(model, batch(4, 4, 5), sites, families=("Tied", "MeanField", "RankOne"))
+    return one_example_case(model, batch(4, 4, 5), sites)
 
 
 def conv3d() -> Case:
@@ -98,6 +101,7 @@ def conv3d() -> Case:
     return one_example_case(eqx.nn.Conv3d(2, 3, (2, 1, 2), padding="SAME", key=KEYS[0]), batch(2, 3, 2, 3), sites)
 
 
+@under("Tied", "RankOne")
 def conv_transpose() -> Case:
     model = Net(
         (
@@ -112,10 +116,11 @@ def conv_transpose() -> Case:
         "layers.1.weight": ("conv", 12, 2),
         "layers.1.bias": ("bias", 1, 2),
     }
-    return one_example_case(model, batch(2, 3), sites, families=("Tied", "RankOne"))
+    return one_example_case(model, batch(2, 3), sites)
 
 
 def batch_norm(mode: str) -> Callable[[], Case]:
+    @under("Tied", "RankOne")
     def case() -> Case:
         def run(first: Any, norm: Any, last: Any, x: jax.Array, state: eqx.nn.State) -> tuple[jax.Array, eqx.nn.State]:
             x, state = norm(first(x), state)
@@ -145,7 +150,6 @@ def batch_norm(mode: str) -> Callable[[], Case]:
             plain,
             sites,
             observed=lambda out: out[0],
-            families=("Tied", "RankOne"),
             rows=rows,
             tolerance=1e-4,
             silent=("layers.0.bias",) if mode == "batch" else (),
@@ -154,6 +158,7 @@ def batch_norm(mode: str) -> Callable[[], Case]:
     return case
 
 
+@under("Tied", "RankOne")
 def norms() -> Case:
     model = Net(
         (eqx.nn.Linear(5, 6, key=KEYS[0]), eqx.nn.GroupNorm(2, 6), eqx.nn.LayerNorm(6), eqx.nn.RMSNorm(6)),
@@ -169,9 +174,10 @@ def norms() -> Case:
         "layers.3.weight": ("scale", 1, 6),
         "layers.3.bias": ("bias", 1, 6),
     }
-    return one_example_case(model, batch(5), sites, families=("Tied", "RankOne"))
+    return one_example_case(model, batch(5), sites)
 
 
+@under(*ALL)
 def lstm() -> Case:
     def run(cell: Any, head: Any, xs: jax.Array) -> jax.Array:
         start = (jnp.zeros(4), jnp.zeros(4))
@@ -187,9 +193,10 @@ def lstm() -> Case:
         "layers.1.bias": ("bias", 1, 2),
     }
     rows = dict.fromkeys(("Tied", "MeanField", "MatrixNormal"), "differ")
-    return one_example_case(model, batch(5, 3), sites, families=ALL, rows=rows)
+    return one_example_case(model, batch(5, 3), sites, rows=rows)
 
 
+@under("Tied", "RankOne")
 def gru() -> Case:
     def run(cell: Any, xs: jax.Array) -> jax.Array:
         return jax.lax.scan(lambda state, x: (cell(x, state),) * 2, jnp.zeros(4), xs, reverse=True)[1]
@@ -201,18 +208,20 @@ def gru() -> Case:
         "layers.0.bias_n": ("bias", 1, 4),
     }
     model = Net((eqx.nn.GRUCell(3, 4, key=KEYS[0]),), run)
-    return one_example_case(model, batch(3, 3), sites, families=("Tied", "RankOne"), rows={"Tied": "equal"})
+    return one_example_case(model, batch(3, 3), sites, rows={"Tied": "equal"})
 
 
+@under(*ALL)
 def attention() -> Case:
     model = Net(
         (eqx.nn.MultiheadAttention(2, 4, use_output_bias=True, key=KEYS[0]),), lambda attend, x: attend(x, x, x)
     )
     names = ("query_proj", "key_proj", "value_proj", "output_proj")
     sites = {f"layers.0.{name}.weight": ("dense", 4, 4) for name in names}
-    return one_example_case(model, batch(3, 4), sites | {"layers.0.output_proj.bias": ("bias", 1, 4)}, families=ALL)
+    return one_example_case(model, batch(3, 4), sites | {"layers.0.output_proj.bias": ("bias", 1, 4)})
 
 
+@under(*ALL)
 def embedding() -> Case:
     model = Net(
         (eqx.nn.Embedding(7, 4, key=KEYS[0]), eqx.nn.Linear(4, 2, key=KEYS[1])),
@@ -223,9 +232,10 @@ def embedding() -> Case:
         "layers.1.weight": ("dense", 4, 2),
         "layers.1.bias": ("bias", 1, 2),
     }
-    return one_example_case(model, tokens(3, 7), sites, families=ALL)
+    return one_example_case(model, tokens(3, 7), sites)
 
 
+@under("Tied", "RankOne")
 def batched_by_apply() -> Case:
     def run(model: Any, x: jax.Array) -> jax.Array:
         return jax.vmap(jax.vmap(model, in_axes=1, out_axes=1))(x)
@@ -236,11 +246,10 @@ def batched_by_apply() -> Case:
         "layers.1.weight": ("dense", 6, 2),
         "layers.1.bias": ("bias", 1, 2),
     }
-    return Case(
-        eqx.nn.MLP(5, 2, 6, 1, key=KEYS[0]), (batch(5, 3),), run, sites, apply=run, families=("Tied", "RankOne")
-    )
+    return Case(eqx.nn.MLP(5, 2, 6, 1, key=KEYS[0]), (batch(5, 3),), run, sites, apply=run)
 
 
+@under("Tied", "RankOne")
 def tuple_outputs() -> Case:
     def run(body: Any, mean: Any, scale: Any, x: jax.Array) -> tuple[jax.Array, dict[str, Any]]:
         hidden = jnp.tanh(body(x))
@@ -261,10 +270,10 @@ def tuple_outputs() -> Case:
         (batch(5),),
         lambda model, x: jax.vmap(lambda one: jax.tree.map(lambda v: v if eqx.is_array(v) else None, model(one)))(x),
         sites,
-        families=("Tied", "RankOne"),
     )
 
 
+@under(*ALL)
 def tied_embedding() -> Case:
     def run(embed: Any, body: Any, ids: jax.Array) -> jax.Array:
         hidden = jnp.tanh(jax.vmap(body)(jax.vmap(embed)(ids)))
@@ -276,7 +285,7 @@ def tied_embedding() -> Case:
         "layers.1.weight": ("dense", 4, 4),
         "layers.1.bias": ("bias", 1, 4),
     }
-    return one_example_case(model, tokens(3, 7), sites, families=ALL, rows=dict.fromkeys(ALL, "differ"))
+    return one_example_case(model, tokens(3, 7), sites, rows=dict.fromkeys(ALL, "differ"))
 
 
 class TestEquinox(AnyModel):

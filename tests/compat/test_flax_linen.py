@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
-from checks import FAMILIES, AnyModel, Case, Table, batch, loosely, parametrise, tokens
+from checks import FAMILIES, AnyModel, Case, Table, batch, loosely, parametrise, tokens, under
 
 ALL = tuple(FAMILIES)
 
 
 def linen_case(module: nn.Module, x: jax.Array, sites: Table, **options: Any) -> Case:
-    params = loosely(module.init)(jax.random.key(0), x)["params"]
+    params = jax.jit(loosely(module.init))(jax.random.key(0), x)["params"]
 
     # Flax promotes dtypes by JAX's ordinary rules.
     @loosely
@@ -27,6 +27,7 @@ def shift(params: Any) -> Any:
     return jax.tree.map(lambda leaf: leaf + jnp.full_like(leaf, 0.1), params)
 
 
+@under(*ALL)
 def dense() -> Case:
     model = nn.Sequential([nn.Dense(8), nn.relu, nn.Dense(3)])
     sites = {
@@ -35,9 +36,10 @@ def dense() -> Case:
         "layers_2.kernel": ("dense", 8, 3),
         "layers_2.bias": ("bias", 1, 3),
     }
-    return linen_case(model, batch(5), sites, families=ALL)
+    return linen_case(model, batch(5), sites)
 
 
+@under(*ALL)
 def dense_general() -> Case:
     model = nn.Sequential([nn.DenseGeneral((2, 3)), jnp.tanh, nn.DenseGeneral(4, axis=(-2, -1))])
     sites = {
@@ -46,9 +48,10 @@ def dense_general() -> Case:
         "layers_2.kernel": ("dense", 6, 4),
         "layers_2.bias": ("bias", 1, 4),
     }
-    return linen_case(model, batch(3, 5), sites, families=ALL)
+    return linen_case(model, batch(3, 5), sites)
 
 
+@under("Tied", "MeanField", "RankOne")
 def batched_dense_general() -> Case:
     # One matrix for each head; flax wants the heads first.
     def swap(x: jax.Array) -> jax.Array:
@@ -56,9 +59,10 @@ def batched_dense_general() -> Case:
 
     sites = {"layers_1.kernel": ("dense", 5, 2 * 3), "layers_1.bias": ("bias", 1, 6)}
     model = nn.Sequential([swap, nn.DenseGeneral(3, axis=-1, batch_dims=(0,)), swap])
-    return linen_case(model, batch(2, 5), sites, families=("Tied", "MeanField", "RankOne"))
+    return linen_case(model, batch(2, 5), sites)
 
 
+@under("Tied", "MeanField", "RankOne")
 def conv() -> Case:
     def norm_free(x: jax.Array) -> jax.Array:
         return jnp.tanh(x)
@@ -76,17 +80,19 @@ def conv() -> Case:
         "layers_2.kernel": ("conv", 8, 6),
         "layers_2.bias": ("bias", 1, 6),
     }
-    return linen_case(model, batch(4, 5, 2), sites, families=("Tied", "MeanField", "RankOne"))
+    return linen_case(model, batch(4, 5, 2), sites)
 
 
+@under("Tied", "RankOne")
 def conv_1d_and_3d() -> Case:
     model = nn.Sequential(
         [nn.Conv(4, (3,), padding="CIRCULAR"), lambda x: x[:, :, None, None, :], nn.Conv(2, (2, 1, 1), use_bias=False)]
     )
     sites = {"layers_0.kernel": ("conv", 6, 4), "layers_0.bias": ("bias", 1, 4), "layers_2.kernel": ("conv", 8, 2)}
-    return linen_case(model, batch(4, 2), sites, families=("Tied", "RankOne"))
+    return linen_case(model, batch(4, 2), sites)
 
 
+@under("Tied", "RankOne")
 def conv_transpose() -> Case:
     model = nn.Sequential(
         [nn.ConvTranspose(4, (3, 2), strides=(2, 1)), nn.ConvTranspose(2, (2, 2), transpose_kernel=True)]
@@ -97,9 +103,10 @@ def conv_transpose() -> Case:
         "layers_1.kernel": ("conv", 16, 2),
         "layers_1.bias": ("bias", 1, 2),
     }
-    return linen_case(model, batch(2, 3, 2), sites, families=("Tied", "RankOne"))
+    return linen_case(model, batch(2, 3, 2), sites)
 
 
+@under(*ALL)
 def attention() -> Case:
     class Block(nn.Module):
         @nn.compact
@@ -114,9 +121,10 @@ def attention() -> Case:
         sites[f"MultiHeadDotProductAttention_0.{name}.kernel"] = ("dense", 4, 4)
         sites[f"MultiHeadDotProductAttention_0.{name}.bias"] = ("bias", 1, 4)
     # The softmax does not see a shift of all keys.
-    return linen_case(Block(), batch(3, 4), sites, families=ALL, silent=("key.bias",))
+    return linen_case(Block(), batch(3, 4), sites, silent=("key.bias",))
 
 
+@under("Tied", "RankOne")
 def tied_embedding() -> Case:
     class Language(nn.Module):
         @nn.compact
@@ -129,10 +137,10 @@ def tied_embedding() -> Case:
         "Dense_0.bias": ("bias", 1, 4),
         "Embed_0.embedding": ("embedding", 7, 4),
     }
-    families = ("Tied", "RankOne")
-    return linen_case(Language(), tokens(3, 7), sites, families=families, rows=dict.fromkeys(ALL, "differ"))
+    return linen_case(Language(), tokens(3, 7), sites, rows=dict.fromkeys(ALL, "differ"))
 
 
+@under("Tied", "RankOne")
 def batch_norm() -> Case:
     class Net(nn.Module):
         @nn.compact
@@ -142,7 +150,7 @@ def batch_norm() -> Case:
             return nn.Dense(2)(x.reshape(x.shape[0], -1))
 
     module, x = Net(), batch(3, 3, 2, size=5)
-    variables = module.init(jax.random.key(0), x)
+    variables = jax.jit(module.init)(jax.random.key(0), x)
 
     def apply(params: Any, x: jax.Array, stats: Any) -> Any:
         return module.apply({"params": params, "batch_stats": stats}, x, mutable=["batch_stats"])
@@ -162,7 +170,6 @@ def batch_norm() -> Case:
         sites,
         apply=apply,
         observed=lambda outputs: outputs[0],
-        families=("Tied", "RankOne"),
         # Noise of every example moves the statistics of all.
         rows=dict.fromkeys(ALL, "differ"),
         tolerance=1e-4,
@@ -170,6 +177,7 @@ def batch_norm() -> Case:
     )
 
 
+@under(*ALL)
 def half_precision() -> Case:
     class Net(nn.Module):
         @nn.compact
@@ -186,14 +194,13 @@ def half_precision() -> Case:
         "Dense_0.kernel": ("dense", 4, 3),
         "Dense_0.bias": ("bias", 1, 3),
     }
-    return linen_case(Net(), batch(3, 3, 2), sites, families=ALL, tolerance=2e-2)
+    return linen_case(Net(), batch(3, 3, 2), sites, tolerance=2e-2)
 
 
-def recurrent(cell: Callable[[], nn.Module], sites: Table, rows: str) -> Callable[[], Case]:
+def recurrent(cell: Callable[[], nn.Module], sites: Table, *families: str) -> Callable[[], Case]:
+    @under(*families)
     def case() -> Case:
-        model = nn.Sequential([nn.RNN(cell())])
-        families = ("Tied", "RankOne")
-        return linen_case(model, batch(3, 3), sites, families=families, rows={"Tied": rows})
+        return linen_case(nn.Sequential([nn.RNN(cell())]), batch(3, 3), sites, rows={"Tied": "equal"})
 
     return case
 
@@ -216,6 +223,7 @@ def gru_sites(inputs: int, hidden: int) -> Table:
     return gates | {"layers_0.cell.hn.bias": ("bias", 1, hidden)}
 
 
+@under("Tied", "RankOne")
 def remat() -> Case:
     class Net(nn.Module):
         @nn.compact
@@ -228,7 +236,7 @@ def remat() -> Case:
         "Dense_0.kernel": ("dense", 6, 2),
         "Dense_0.bias": ("bias", 1, 2),
     }
-    return linen_case(Net(), batch(5), sites, families=("Tied", "RankOne"))
+    return linen_case(Net(), batch(5), sites)
 
 
 def layers_in_a_scan() -> Case:
@@ -260,8 +268,8 @@ class TestFlaxLinen(AnyModel):
         "tied Embed": tied_embedding,
         "BatchNorm": batch_norm,
         "bfloat16": half_precision,
-        "LSTM": recurrent(lambda: nn.LSTMCell(4), lstm_sites(3, 4), "equal"),
-        "GRU": recurrent(lambda: nn.GRUCell(4), gru_sites(3, 4), "equal"),
+        "LSTM": recurrent(lambda: nn.LSTMCell(4), lstm_sites(3, 4), "Tied", "RankOne"),
+        "GRU": recurrent(lambda: nn.GRUCell(4), gru_sites(3, 4), "Tied"),
         "remat": remat,
         "scanned layers": layers_in_a_scan,
     }

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-from checks import FAMILIES, AnyModel, Case, Table, batch, loosely, parametrise, tokens
+from checks import FAMILIES, AnyModel, Case, Table, batch, loosely, parametrise, tokens, under
 from flax import nnx
 
 ALL = tuple(FAMILIES)
@@ -23,6 +23,7 @@ def sequential(*layers: Any) -> nnx.Module:
     return nnx.Sequential(*layers)
 
 
+@under(*ALL)
 def linear() -> Case:
     rngs = nnx.Rngs(0)
     sites = {
@@ -32,9 +33,10 @@ def linear() -> Case:
         "layers.2.bias": ("bias", 1, 3),
     }
     model = nnx.Sequential(nnx.Linear(5, 8, rngs=rngs), nnx.relu, nnx.Linear(8, 3, rngs=rngs))
-    return nnx_case(model, batch(5), sites, families=ALL)
+    return nnx_case(model, batch(5), sites)
 
 
+@under("Tied", "MeanField", "RankOne")
 def general_and_einsum() -> Case:
     rngs = nnx.Rngs(0)
     model = nnx.Sequential(
@@ -51,9 +53,10 @@ def general_and_einsum() -> Case:
         "layers.3.kernel": ("dense", 6, 4),
         "layers.3.bias": ("bias", 1, 4),
     }
-    return nnx_case(model, batch(3, 5), sites, families=("Tied", "MeanField", "RankOne"))
+    return nnx_case(model, batch(3, 5), sites)
 
 
+@under("Tied", "RankOne")
 def conv() -> Case:
     rngs = nnx.Rngs(0)
     model = nnx.Sequential(
@@ -67,9 +70,10 @@ def conv() -> Case:
         "layers.2.kernel": ("conv", 8, 6),
         "layers.2.bias": ("bias", 1, 6),
     }
-    return nnx_case(model, batch(4, 5, 2), sites, families=("Tied", "RankOne"))
+    return nnx_case(model, batch(4, 5, 2), sites)
 
 
+@under("Tied", "RankOne")
 def conv_transpose() -> Case:
     rngs = nnx.Rngs(0)
     model = nnx.Sequential(nnx.ConvTranspose(2, 4, (3,), strides=(2,), rngs=rngs), nnx.Conv(4, 2, (2,), rngs=rngs))
@@ -79,7 +83,7 @@ def conv_transpose() -> Case:
         "layers.1.kernel": ("conv", 8, 2),
         "layers.1.bias": ("bias", 1, 2),
     }
-    return nnx_case(model, batch(3, 2), sites, families=("Tied", "RankOne"))
+    return nnx_case(model, batch(3, 2), sites)
 
 
 class Transformer(nnx.Module):
@@ -97,6 +101,7 @@ class Transformer(nnx.Module):
         return self.embed.attend(x + self.attend(self.norm(x)))
 
 
+@under("Tied", "RankOne")
 def transformer() -> Case:
     sites = {
         "embed.embedding": ("embedding", 7, 4),
@@ -108,9 +113,7 @@ def transformer() -> Case:
         sites[f"attend.{name}.bias"] = ("bias", 1, 4)
     rows = dict.fromkeys(ALL, "differ")
     # The softmax does not see a shift of all keys.
-    return nnx_case(
-        Transformer(nnx.Rngs(0)), tokens(3, 7), sites, families=("Tied", "RankOne"), rows=rows, silent=("key.bias",)
-    )
+    return nnx_case(Transformer(nnx.Rngs(0)), tokens(3, 7), sites, rows=rows, silent=("key.bias",))
 
 
 class ConvNet(nnx.Module):
@@ -124,6 +127,7 @@ class ConvNet(nnx.Module):
         return self.head(x.reshape(x.shape[0], -1))
 
 
+@under("Tied", "RankOne")
 def batch_norm() -> Case:
     @loosely
     def apply(module: ConvNet, x: jax.Array) -> tuple[jax.Array, Any]:
@@ -146,7 +150,6 @@ def batch_norm() -> Case:
         sites,
         apply=apply,
         observed=lambda outputs: outputs[0],
-        families=("Tied", "RankOne"),
         # Noise of every example moves the statistics of all.
         rows=dict.fromkeys(ALL, "differ"),
         tolerance=1e-4,
@@ -154,6 +157,7 @@ def batch_norm() -> Case:
     )
 
 
+@under("Tied", "RankOne")
 def half_precision() -> Case:
     rngs = nnx.Rngs(0)
     model = nnx.Sequential(
@@ -172,9 +176,10 @@ def half_precision() -> Case:
     }
     # Its normalisation breaks strict promotion.
     apply = loosely(lambda module, x: module(x))
-    return nnx_case(model, batch(3, 3, 2), sites, apply=apply, families=("Tied", "RankOne"), tolerance=3e-2)
+    return nnx_case(model, batch(3, 3, 2), sites, apply=apply, tolerance=3e-2)
 
 
+@under("Tied", "RankOne")
 def lstm() -> Case:
     rngs = nnx.Rngs(0)
     sites = {}
@@ -183,9 +188,10 @@ def lstm() -> Case:
         sites[f"cell.h{gate}.kernel"] = ("dense", 4, 4)
         sites[f"cell.h{gate}.bias"] = ("bias", 1, 4)
     model = nnx.RNN(nnx.LSTMCell(3, 4, rngs=rngs))
-    return nnx_case(model, batch(3, 3), sites, families=("Tied", "RankOne"), rows={"Tied": "equal"})
+    return nnx_case(model, batch(3, 3), sites, rows={"Tied": "equal"})
 
 
+@under("Tied", "RankOne")
 def gru() -> Case:
     sites = {
         "cell.dense_i.kernel": ("dense", 3, 12),
@@ -193,7 +199,7 @@ def gru() -> Case:
         "cell.dense_h.kernel": ("dense", 4, 12),
     }
     model = nnx.RNN(nnx.GRUCell(3, 4, rngs=nnx.Rngs(0)))
-    return nnx_case(model, batch(3, 3), sites, families=("Tied", "RankOne"), rows={"Tied": "equal"})
+    return nnx_case(model, batch(3, 3), sites, rows={"Tied": "equal"})
 
 
 class Rematerialised(nnx.Module):
@@ -206,6 +212,7 @@ class Rematerialised(nnx.Module):
         return self.head(body(self.body, x))
 
 
+@under("Tied", "RankOne")
 def remat() -> Case:
     sites = {
         "body.kernel": ("dense", 5, 6),
@@ -213,7 +220,7 @@ def remat() -> Case:
         "head.kernel": ("dense", 6, 2),
         "head.bias": ("bias", 1, 2),
     }
-    return nnx_case(Rematerialised(nnx.Rngs(0)), batch(5), sites, families=("Tied", "RankOne"))
+    return nnx_case(Rematerialised(nnx.Rngs(0)), batch(5), sites)
 
 
 class TestFlaxNNX(AnyModel):
