@@ -36,6 +36,8 @@ STUDIES: dict[str, Study] = {
     "ktied-lenet": Study("the same with a LeNet on CIFAR-100", "ktied.lenet"),
     "ktied-lstm": Study("the same with an LSTM on IMDB", "ktied.lstm"),
     "ktied-resnet": Study("mean field truncated after training: ResNet-18 on CIFAR-10 (paper 000)", "ktied.resnet"),
+    "nng-active": Study("active learning on UCI: noisy K-FAC, HMC, mean field (paper 004, table 2)", "nng.active"),
+    "nng-hmc": Study("predictive variances against HMC, few labels (paper 004, table 3)", "nng.hmc"),
 }
 
 

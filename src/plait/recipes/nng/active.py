@@ -1,0 +1,116 @@
+"""Active learning on UCI regressions (paper 004, section 5.4, table 2), by `plait reproduce nng-active`.
+
+20 labels, then nine more one by one: at the pool's largest predictive variance, or at random; each time all is trained
+from scratch. All trials of a method, both arms of them, go through the rounds together as one program.
+"""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from plait.active import Pool
+from plait.metrics import Estimate
+from plait.recipes.nng.methods import HMC, Training, find_method
+from plait.recipes.nng.nuts_trials import nuts_functions
+from plait.recipes.nng.page import ARMS, active_page, active_table
+from plait.recipes.nng.parts import done_once
+from plait.recipes.nng.protocol import Protocol
+from plait.recipes.nng.training import function_moments, train_trials
+from plait.recipes.nng.trials import Trials, draw_trials
+from plait.recipes.nuts import Sampling
+from plait.report import Table
+
+PROTOCOL = Protocol(
+    methods=("BBB", "NNG-MVG", HMC), acquisitions=9, num_samples=500, sampling=Sampling(warmup=250, draws=250)
+)
+SMALL = Protocol(
+    sets=("diabetes",),
+    methods=("NNG-MVG", HMC),
+    trials=2,
+    acquisitions=1,
+    num_samples=20,
+    training=Training(epochs=20, num_samples=2),
+    sampling=Sampling(chains=2, warmup=20, draws=20, max_doublings=3),
+)
+
+
+def reproduce(
+    output: Path,
+    *,
+    data_dir: str | None = None,
+    seed: int = 0,
+    quick: bool = False,
+    protocol: Protocol | None = None,
+) -> Table:
+    """The study, set by set and method by method; `protocol` instead of the study's own."""
+    asked = (SMALL if quick else PROTOCOL) if protocol is None else protocol
+    found: dict[str, dict[str, Any]] = {}
+    for name in asked.sets:
+        found[name] = {}
+        for method in asked.methods:
+            path = output / "parts" / f"active-{name}-{method}.json"
+            settings = asked.settings(set=name, method=method, seed=seed)
+            part = done_once(path, settings, lambda n=name, m=method: learn(asked, n, m, data_dir=data_dir, seed=seed))
+            found[name][method] = part
+            _tell(name, method, part)
+    command = f"plait reproduce nng-active{' --quick' if quick else ''}{f' --seed {seed}' if seed else ''}"
+    active_page(output, asked, PROTOCOL, found, command)
+    return active_table(found)
+
+
+def learn(protocol: Protocol, name: str, method: str, *, data_dir: str | None, seed: int) -> dict[str, Any]:
+    """One method on one set: RMSE [arms, rounds, trials], what was picked, and what chains had to say of themselves."""
+    begun, key = time.perf_counter(), jax.random.key(seed)
+    trials = draw_trials(
+        name, data_dir, trials=protocol.trials, points=None, hidden_inputs=protocol.num_others, seed=seed
+    )
+    size, start = trials.points - protocol.num_others, np.arange(protocol.num_labelled)
+    both = Trials(np.concatenate([trials.x] * len(ARMS)), np.concatenate([trials.y] * len(ARMS)))
+    pools = [Pool(x[:size]) for x in both.x]
+    for pool, y in zip(pools, both.y, strict=True):
+        pool.add(start, y[start])
+    chance = np.random.default_rng([seed, 1])
+    errors, notes = [], []
+    for turn in range(protocol.acquisitions + 1):
+        x, y, scalers = both.labelled(np.stack([pool.labelled for pool in pools]))
+        train_key, predict_key = jax.random.split(jax.random.fold_in(key, turn))
+        mean, variance, agreement = _functions(protocol, method, x, y, both.x, train_key, predict_key)
+        notes += agreement
+        predicted = np.stack([scaler.original_mean(one) for scaler, one in zip(scalers, mean[:, size:], strict=True)])
+        errors.append(np.sqrt(np.mean(np.square(predicted - both.y[:, size:, 0]), axis=1)))
+        if turn == protocol.acquisitions:
+            break
+        for index, (pool, labels) in enumerate(zip(pools, both.y, strict=True)):
+            scores = variance[index, :size] if index >= protocol.trials else chance.random(size)
+            picked = pool.best(scores)
+            pool.add(picked, labels[picked])
+    rmse = np.stack(errors, axis=1).reshape(len(ARMS), protocol.trials, -1).swapaxes(1, 2)
+    return {
+        "rmse": rmse.tolist(),
+        "picked": [pool.labelled[protocol.num_labelled :].tolist() for pool in pools],
+        "agreement": [dataclasses.asdict(note) for note in notes],
+        "seconds": time.perf_counter() - begun,
+    }
+
+
+def _functions(
+    protocol: Protocol, method: str, x: np.ndarray, y: np.ndarray, inputs: np.ndarray, train_key: Any, predict_key: Any
+) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+    if method == HMC:
+        return nuts_functions(
+            protocol.sampling, protocol.hidden, x, y, inputs, key=train_key, num_samples=protocol.num_samples
+        )
+    models = train_trials(find_method(method), protocol.training, protocol.hidden, x, y, key=train_key)
+    keys = jax.random.split(predict_key, len(x))
+    mean, variance = function_moments(models, jax.numpy.asarray(inputs), keys, protocol.num_samples)
+    return np.asarray(mean), np.asarray(variance), []
+
+
+def _tell(name: str, method: str, part: dict[str, Any]) -> None:
+    last = {arm: Estimate.of_mean(rounds[-1]) for arm, rounds in zip(ARMS, part["rmse"], strict=True)}
+    shown = ", ".join(f"{arm} {value}" for arm, value in last.items())
+    print(f"{name}, {method}: RMSE {shown}; {part['seconds']:.0f} s", flush=True)

@@ -1,0 +1,90 @@
+"""Predictive variances against those of HMC (paper 004, section 5.2, table 3), by `plait reproduce nng-hmc`.
+
+20 labelled and 100 other points of each set, ten times; the Pearson correlation of Var f(x) over the 100 points. And
+the predictive bands of all methods on a line.
+"""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from plait.metrics import Estimate
+from plait.recipes.nng.bands import SMALL_LINE, Line, draw_bands
+from plait.recipes.nng.methods import HMC, METHODS, Training, find_method
+from plait.recipes.nng.nuts_trials import nuts_functions
+from plait.recipes.nng.page import correlations, hmc_page, hmc_table
+from plait.recipes.nng.parts import done_once
+from plait.recipes.nng.protocol import Protocol
+from plait.recipes.nng.training import function_moments, train_trials
+from plait.recipes.nng.trials import draw_trials
+from plait.recipes.nuts import Sampling
+from plait.report import Table
+
+PROTOCOL = Protocol(methods=tuple(METHODS))
+SMALL = Protocol(
+    sets=("diabetes",),
+    methods=("BBB", "NNG-MVG"),
+    trials=2,
+    num_others=30,
+    num_samples=20,
+    training=Training(epochs=20, num_samples=2),
+    sampling=Sampling(chains=2, warmup=20, draws=20, max_doublings=3),
+)
+
+
+def reproduce(
+    output: Path,
+    *,
+    data_dir: str | None = None,
+    seed: int = 0,
+    quick: bool = False,
+    protocol: Protocol | None = None,
+    line: Line | None = None,
+) -> Table:
+    """The study, set by set and method by method; `protocol` and `line` instead of the study's own."""
+    asked = (SMALL if quick else PROTOCOL) if protocol is None else protocol
+    found: dict[str, dict[str, Any]] = {}
+    for name in asked.sets:
+        found[name] = {}
+        for method in (HMC, *asked.methods):
+            path = output / "parts" / f"hmc-{name}-{method}.json"
+            settings = asked.settings(set=name, method=method, seed=seed)
+            part = done_once(path, settings, lambda n=name, m=method: run(asked, n, m, data_dir=data_dir, seed=seed))
+            found[name][method] = part
+            if method != HMC:
+                shown = Estimate.of_mean(correlations(part, found[name][HMC]))
+                print(f"{name}, {method}: correlation {shown}; {part['seconds']:.0f} s", flush=True)
+            else:
+                print(f"{name}, {method}: {part['seconds']:.0f} s", flush=True)
+    curve = (SMALL_LINE if quick else Line()) if line is None else line
+    bands = draw_bands(output, asked, curve, seed=seed)
+    command = f"plait reproduce nng-hmc{' --quick' if quick else ''}{f' --seed {seed}' if seed else ''}"
+    hmc_page(output, asked, PROTOCOL, found, bands, command)
+    return hmc_table(found)
+
+
+def run(protocol: Protocol, name: str, method: str, *, data_dir: str | None, seed: int) -> dict[str, Any]:
+    """One method on one set: Var f(x), [trials, points]."""
+    begun, (train_key, predict_key) = time.perf_counter(), jax.random.split(jax.random.key(seed))
+    count = protocol.num_labelled + protocol.num_others
+    trials = draw_trials(name, data_dir, trials=protocol.trials, points=count, seed=seed)
+    labelled = np.tile(np.arange(protocol.num_labelled), (len(trials), 1))
+    (x, y, _), others = trials.labelled(labelled), trials.x[:, protocol.num_labelled :]
+    agreement = []
+    if method == HMC:
+        found = nuts_functions(protocol.sampling, protocol.hidden, x, y, others, key=train_key)
+        variance, agreement = found.variance, found.agreement
+    else:
+        models = train_trials(find_method(method), protocol.training, protocol.hidden, x, y, key=train_key)
+        keys = jax.random.split(predict_key, len(trials))
+        variance = np.asarray(function_moments(models, jnp.asarray(others), keys, protocol.num_samples)[1])
+    return {
+        "variance": variance.tolist(),
+        "agreement": [dataclasses.asdict(note) for note in agreement],
+        "seconds": time.perf_counter() - begun,
+    }
