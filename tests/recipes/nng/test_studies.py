@@ -1,0 +1,97 @@
+"""The studies of few labels, as small as can be, with chains that are made up."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from plait.recipes.nng import active, bands, hmc
+from plait.recipes.nng.nuts_trials import Functions
+from plait.recipes.nng.protocol import Protocol
+from plait.recipes.nuts import Agreement
+
+PROTOCOL = dataclasses.replace(hmc.SMALL, methods=("NNG-MVG",), num_others=6)
+ACTIVE = dataclasses.replace(active.SMALL, num_others=5, num_samples=3)
+
+
+def made_up(sampling, hidden, x, y, inputs, **options):
+    """Functions whose variance grows from one point to the next."""
+    shape = inputs.shape[:2]
+    variance = np.tile(np.linspace(1, 2, shape[1]), (shape[0], 1))
+    note = Agreement(1.01, 1.0, 90.0, 100.0, 0.25)
+    return Functions(np.zeros(shape), variance, [note] * shape[0])
+
+
+@pytest.fixture(autouse=True)
+def chains(monkeypatch):
+    for module in (active, hmc, bands):
+        monkeypatch.setattr(module, "nuts_functions", made_up)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("studies")
+
+
+def test_variances_are_compared_with_those_of_chains(folder, capsys, monkeypatch):
+    table = hmc.reproduce(folder, protocol=PROTOCOL, line=bands.SMALL_LINE)
+    assert [row[:3] for row in table.rows] == [("diabetes", "NNG-MVG", "")]
+    assert "diabetes, NNG-MVG: correlation " in capsys.readouterr().out
+    page = (folder / "nng-hmc.md").read_text()
+    assert "Made by `plait reproduce nng-hmc`. Departs from the study: sets diabetes instead of boston" in page
+    assert "1.010 |        1.000".replace("  ", "") in page.replace("  ", "") or "1.010" in page
+    assert "25.00%" in page
+    assert (folder / "nng-hmc" / "bands.png").stat().st_size
+    monkeypatch.setattr(hmc, "train_trials", None)
+    monkeypatch.setattr(bands, "train_trials", None)
+    assert hmc.reproduce(folder, protocol=PROTOCOL, line=bands.SMALL_LINE).rows == table.rows
+
+
+def test_active_learning_picks_the_largest_variance(folder, capsys, monkeypatch):
+    table = active.reproduce(folder, protocol=ACTIVE)
+    assert [row[1:3] for row in table.rows] == [
+        ("NNG-MVG", "random"),
+        ("NNG-MVG", "active"),
+        ("HMC", "random"),
+        ("HMC", "active"),
+    ]
+    assert "diabetes, HMC: RMSE random" in capsys.readouterr().out
+    page = (folder / "nng-active.md").read_text()
+    assert "1 acquisitions" in page
+    assert "active / random" in page
+    part = active.learn(ACTIVE, "diabetes", "HMC", data_dir=None, seed=0)
+    assert np.shape(part["rmse"]) == (2, 2, 2)
+    # The last of the pool, in both trials of the active arm; of the other arm by chance.
+    size = len(part["picked"])
+    largest = {tuple(picked) for picked in part["picked"][size // 2 :]}
+    assert len(largest) == 1
+    assert next(iter(largest))[0] >= max(picked[0] for picked in part["picked"])
+    # Both arms start alike.
+    np.testing.assert_array_equal(part["rmse"][0][0], part["rmse"][1][0])
+    monkeypatch.setattr(active, "learn", None)
+    assert active.reproduce(folder, protocol=ACTIVE).rows == table.rows
+
+
+def test_a_protocol_says_what_it_departs_in():
+    assert Protocol().changes(Protocol()) == "Nothing is scaled down."
+    assert Protocol(trials=3).changes(Protocol()) == "Departs from the study: trials 3 instead of 10."
+    assert "sets" not in Protocol().settings()
+
+
+def test_a_quick_study_says_so(monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(
+        active,
+        "learn",
+        lambda protocol, *given, **more: (
+            asked.append(protocol)
+            or {
+                "rmse": [[[1.0, 2.0]]] * 2,
+                "seconds": 1.0,
+                "agreement": [dataclasses.asdict(Agreement(1.0, 1.0, 1.0, 1.0, 0.0))],
+            }
+        ),
+    )
+    active.reproduce(tmp_path, quick=True, seed=3)
+    assert asked[0] == active.SMALL
+    assert "plait reproduce nng-active --quick --seed 3" in (tmp_path / "nng-active.md").read_text()
