@@ -12,7 +12,7 @@ from plait.recipes.running import load_model, resume, train
 def test_every_name_makes_an_optimizer():
     assert set(get_args(OptimizerName)) == {"adam", *NATURAL}
     for name in get_args(OptimizerName):
-        made = make_optimizer(TrainingOptions(optimizer=name), 10)
+        made = make_optimizer(TrainingOptions(optimizer=name, learning_rate=0.1), 10)
         assert hasattr(made, "init")
     asked = make_optimizer(TrainingOptions(optimizer="noisy-kfac", learning_rate=0.3, train_samples=4), 10)
     assert asked.num_samples == 4
@@ -31,7 +31,7 @@ def test_natural_gradient_has_a_posterior_and_a_prior_of_its_own():
         with pytest.raises(ValueError, match="'noisy-adam' has a posterior of its own: leave `posterior`"):
             fitting_model(dataclasses.replace(options, model=model))
     with pytest.raises(ValueError, match="`clip_norm` bounds the gradient of Adam; 'ivon' has no such bound"):
-        make_optimizer(TrainingOptions(optimizer="ivon", clip_norm=1.0), 3)
+        make_optimizer(TrainingOptions(optimizer="ivon", clip_norm=1.0, learning_rate=0.1), 3)
 
 
 def test_a_run_by_natural_gradient_can_be_loaded_and_resumed(tiny, tmp_path, line_csv):
@@ -39,8 +39,6 @@ def test_a_run_by_natural_gradient_can_be_loaded_and_resumed(tiny, tmp_path, lin
     done = train(options, tmp_path / "run", progress=False)
     assert done.scored is not None
     bnn = load_model(RunFolder.open(tmp_path / "run"))
-    assert {row.posterior for row in bnn.sites} == {"MatrixNormal(layer)"} or all(
-        "Matrix" in r.posterior for r in bnn.sites
-    )
+    assert all("Matrix" in row.posterior for row in bnn.sites)
     assert "noisy-kfac posterior" in done.folder.report.read_text()
     assert resume(tmp_path / "run", progress=False).fit.step == done.fit.step

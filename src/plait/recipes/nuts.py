@@ -118,7 +118,7 @@ def log_posterior(bnn: BayesianModel, data: tuple[Any, Array]) -> Any:
     if bnn.likelihood is None:
         raise ValueError("the likelihood of targets given outputs is not known: `bnn.with_likelihood(...)`")
     likelihood, (x, y) = bnn.likelihood, data
-    if likelihood.num_params and type(likelihood).updated is Likelihood.updated:
+    if likelihood.num_params and type(likelihood).kl is Likelihood.kl:
         raise ValueError(
             f"{type(likelihood).__name__} has trained numbers and no prior for them: give it fixed ones, or take "
             "plait.GammaGaussian"

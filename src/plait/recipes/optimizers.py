@@ -7,35 +7,29 @@ from typing import Any
 import optax
 
 from plait import natural
-from plait.recipes.options import ModelOptions, Options, TrainingOptions
+from plait.recipes.options import LEARNING_RATES, ModelOptions, Options, TrainingOptions
 
-NATURAL: dict[str, tuple[Callable[..., Any], float]] = {
-    "noisy-adam": (natural.NoisyAdam, 0.01),
-    "ivon": (natural.IVON, 0.1),
-    "noisy-kfac": (natural.NoisyKFAC, 0.01),
-    "noisy-ekfac": (natural.NoisyEKFAC, 0.01),
-    "noisy-block-tridiagonal": (natural.NoisyBlockTridiagonal, 0.01),
-    "noisy-full": (natural.NoisyFull, 0.01),
+NATURAL: dict[str, Callable[..., Any]] = {
+    "noisy-adam": natural.NoisyAdam,
+    "ivon": natural.IVON,
+    "noisy-kfac": natural.NoisyKFAC,
+    "noisy-ekfac": natural.NoisyEKFAC,
+    "noisy-block-tridiagonal": natural.NoisyBlockTridiagonal,
+    "noisy-full": natural.NoisyFull,
 }
-"""With their usual learning rates."""
-ADAM_RATE = 5e-3
 
 
 def make_optimizer(options: TrainingOptions, steps: int) -> Any:
-    """For `plait.fit`; its learning rate falls to 0 along a cosine."""
+    """For `plait.fit`; its learning rate, that of settled options, falls to 0 along a cosine."""
+    assert options.learning_rate is not None
+    schedule = optax.cosine_decay_schedule(options.learning_rate, steps)
     if options.optimizer == "adam":
-        rate = ADAM_RATE if options.learning_rate is None else options.learning_rate
-        return optax.adam(optax.cosine_decay_schedule(rate, steps))
+        return optax.adam(schedule)
     if options.clip_norm is not None:
         raise ValueError(f"`clip_norm` bounds the gradient of Adam; {options.optimizer!r} has no such bound")
-    make, usual = NATURAL[options.optimizer]
-    rate = usual if options.learning_rate is None else options.learning_rate
-    return make(
-        learning_rate=optax.cosine_decay_schedule(rate, steps),
-        num_samples=options.train_samples,
-        # A learned noise has no closed-form update.
-        noise=optax.adam(ADAM_RATE),
-    )
+    # A learned noise has no closed-form update.
+    noise = optax.adam(LEARNING_RATES["adam"])
+    return NATURAL[options.optimizer](learning_rate=schedule, num_samples=options.train_samples, noise=noise)
 
 
 def posterior_name(options: Options) -> str:

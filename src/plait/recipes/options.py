@@ -19,6 +19,8 @@ OptimizerName = Literal[
     "adam", "noisy-adam", "ivon", "noisy-kfac", "noisy-ekfac", "noisy-block-tridiagonal", "noisy-full"
 ]
 
+LEARNING_RATES: dict[OptimizerName, float] = {"adam": 5e-3, "ivon": 0.1}
+"""The usual ones; of all others it is 0.01."""
 USUAL_STEPS = 4_000
 MOST_EPOCHS = 1_000
 FEWEST_EPOCHS = 10
@@ -154,11 +156,13 @@ def settle(options: Options, num_train: int) -> Options:
     epochs = training.epochs
     if epochs is None:
         epochs = min(max(round(USUAL_STEPS / (num_train // size)), FEWEST_EPOCHS), MOST_EPOCHS)
+    rate = training.learning_rate
+    rate = LEARNING_RATES.get(training.optimizer, 0.01) if rate is None else rate
     settled = {"data": os.path.abspath(data.data)} if Path(data.data).suffix else {}
     if data.data_dir is not None:
         settled["data_dir"] = os.path.abspath(data.data_dir)
     return dataclasses.replace(
         options,
         data=dataclasses.replace(data, **settled),
-        training=dataclasses.replace(training, epochs=epochs, batch_size=size),
+        training=dataclasses.replace(training, epochs=epochs, batch_size=size, learning_rate=rate),
     )

@@ -7,8 +7,10 @@ import pytest
 
 from plait.recipes.nng import active, bands, hmc
 from plait.recipes.nng.nuts_trials import Functions
+from plait.recipes.nng.part import main
 from plait.recipes.nng.protocol import Protocol
 from plait.recipes.nuts import Agreement
+from plait.report import Table
 
 PROTOCOL = dataclasses.replace(hmc.SMALL, methods=("NNG-MVG",), num_others=6)
 ACTIVE = dataclasses.replace(active.SMALL, num_others=5, num_samples=3)
@@ -34,21 +36,20 @@ def folder(tmp_path_factory):
 
 
 def test_variances_are_compared_with_those_of_chains(folder, capsys, monkeypatch):
-    table = hmc.reproduce(folder, protocol=PROTOCOL, line=bands.SMALL_LINE)
+    table = hmc.run_study(PROTOCOL, folder, command="this", line=bands.SMALL_LINE)
     assert [row[:3] for row in table.rows] == [("diabetes", "NNG-MVG", "")]
     assert "diabetes, NNG-MVG: correlation " in capsys.readouterr().out
     page = (folder / "nng-hmc.md").read_text()
-    assert "Made by `plait reproduce nng-hmc`. Departs from the study: sets diabetes instead of boston" in page
-    assert "1.010 |        1.000".replace("  ", "") in page.replace("  ", "") or "1.010" in page
-    assert "25.00%" in page
+    assert "Made by `this`. Departs from the study: sets diabetes instead of boston" in page
+    assert "| diabetes | 1.010 | 1.000 | 90 | 100 | 25.00% |" in page
     assert (folder / "nng-hmc" / "bands.png").stat().st_size
     monkeypatch.setattr(hmc, "train_trials", None)
     monkeypatch.setattr(bands, "train_trials", None)
-    assert hmc.reproduce(folder, protocol=PROTOCOL, line=bands.SMALL_LINE).rows == table.rows
+    assert hmc.run_study(PROTOCOL, folder, command="this", line=bands.SMALL_LINE).rows == table.rows
 
 
 def test_active_learning_picks_the_largest_variance(folder, capsys, monkeypatch):
-    table = active.reproduce(folder, protocol=ACTIVE)
+    table = active.run_study(ACTIVE, folder, command="this")
     assert [row[1:3] for row in table.rows] == [
         ("NNG-MVG", "random"),
         ("NNG-MVG", "active"),
@@ -69,7 +70,7 @@ def test_active_learning_picks_the_largest_variance(folder, capsys, monkeypatch)
     # Both arms start alike.
     np.testing.assert_array_equal(part["rmse"][0][0], part["rmse"][1][0])
     monkeypatch.setattr(active, "learn", None)
-    assert active.reproduce(folder, protocol=ACTIVE).rows == table.rows
+    assert active.run_study(ACTIVE, folder, command="this").rows == table.rows
 
 
 def test_a_protocol_says_what_it_departs_in():
@@ -95,3 +96,21 @@ def test_a_quick_study_says_so(monkeypatch, tmp_path):
     active.reproduce(tmp_path, quick=True, seed=3)
     assert asked[0] == active.SMALL
     assert "plait reproduce nng-active --quick --seed 3" in (tmp_path / "nng-active.md").read_text()
+
+
+def test_a_part_of_a_study_says_what_it_is(tmp_path, capsys):
+    asked = {}
+
+    def run(protocol, output, **options):
+        asked.update(options, protocol=protocol, output=output)
+        if protocol.trials == 3:
+            raise KeyboardInterrupt
+        return Table(("a",), [("b",)])
+
+    argv = ["--sets", "yacht", "wine", "--methods", "noisy Adam", "--seed", "2", "--output", str(tmp_path)]
+    assert main("hmc", run, Protocol(), argv) == 0
+    assert asked["protocol"] == Protocol(sets=("yacht", "wine"), methods=("noisy Adam",))
+    assert asked["command"] == "python -m plait.recipes.nng.hmc --sets yacht wine --methods 'noisy Adam' --seed 2"
+    assert (asked["output"], asked["seed"]) == (tmp_path, 2)
+    assert main("hmc", run, Protocol(), ["--trials", "3"]) == 130
+    assert "the same command goes on" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from scratch. All trials of a method, both arms of them, go through the rounds t
 """
 
 import dataclasses
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from plait.metrics import Estimate
 from plait.recipes.nng.methods import HMC, Training, find_method
 from plait.recipes.nng.nuts_trials import nuts_functions
 from plait.recipes.nng.page import ARMS, active_page, active_table
+from plait.recipes.nng.part import main
 from plait.recipes.nng.parts import done_once
 from plait.recipes.nng.protocol import Protocol
 from plait.recipes.nng.training import function_moments, train_trials
@@ -38,16 +40,15 @@ SMALL = Protocol(
 )
 
 
-def reproduce(
-    output: Path,
-    *,
-    data_dir: str | None = None,
-    seed: int = 0,
-    quick: bool = False,
-    protocol: Protocol | None = None,
-) -> Table:
-    """The study, set by set and method by method; `protocol` instead of the study's own."""
-    asked = (SMALL if quick else PROTOCOL) if protocol is None else protocol
+def reproduce(output: Path, *, data_dir: str | None = None, seed: int = 0, quick: bool = False) -> Table:
+    """The whole study, or a small one."""
+    protocol = SMALL if quick else PROTOCOL
+    command = f"plait reproduce nng-active{' --quick' if quick else ''}{f' --seed {seed}' if seed else ''}"
+    return run_study(protocol, output, command=command, data_dir=data_dir, seed=seed)
+
+
+def run_study(asked: Protocol, output: Path, *, command: str, data_dir: str | None = None, seed: int = 0) -> Table:
+    """Set by set and method by method; what is done is not done again. `command` is what the page names."""
     found: dict[str, dict[str, Any]] = {}
     for name in asked.sets:
         found[name] = {}
@@ -57,7 +58,6 @@ def reproduce(
             part = done_once(path, settings, lambda n=name, m=method: learn(asked, n, m, data_dir=data_dir, seed=seed))
             found[name][method] = part
             _tell(name, method, part)
-    command = f"plait reproduce nng-active{' --quick' if quick else ''}{f' --seed {seed}' if seed else ''}"
     active_page(output, asked, PROTOCOL, found, command)
     return active_table(found)
 
@@ -114,3 +114,7 @@ def _tell(name: str, method: str, part: dict[str, Any]) -> None:
     last = {arm: Estimate.of_mean(rounds[-1]) for arm, rounds in zip(ARMS, part["rmse"], strict=True)}
     shown = ", ".join(f"{arm} {value}" for arm, value in last.items())
     print(f"{name}, {method}: RMSE {shown}; {part['seconds']:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main("active", run_study, PROTOCOL))

@@ -5,6 +5,7 @@ the predictive bands of all methods on a line.
 """
 
 import dataclasses
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from plait.recipes.nng.bands import SMALL_LINE, Line, draw_bands
 from plait.recipes.nng.methods import HMC, METHODS, Training, find_method
 from plait.recipes.nng.nuts_trials import nuts_functions
 from plait.recipes.nng.page import correlations, hmc_page, hmc_table
+from plait.recipes.nng.part import main
 from plait.recipes.nng.parts import done_once
 from plait.recipes.nng.protocol import Protocol
 from plait.recipes.nng.training import function_moments, train_trials
@@ -37,17 +39,17 @@ SMALL = Protocol(
 )
 
 
-def reproduce(
-    output: Path,
-    *,
-    data_dir: str | None = None,
-    seed: int = 0,
-    quick: bool = False,
-    protocol: Protocol | None = None,
-    line: Line | None = None,
+def reproduce(output: Path, *, data_dir: str | None = None, seed: int = 0, quick: bool = False) -> Table:
+    """The whole study, or a small one."""
+    protocol, line = (SMALL, SMALL_LINE) if quick else (PROTOCOL, Line())
+    command = f"plait reproduce nng-hmc{' --quick' if quick else ''}{f' --seed {seed}' if seed else ''}"
+    return run_study(protocol, output, command=command, data_dir=data_dir, seed=seed, line=line)
+
+
+def run_study(
+    asked: Protocol, output: Path, *, command: str, data_dir: str | None = None, seed: int = 0, line: Line | None = None
 ) -> Table:
-    """The study, set by set and method by method; `protocol` and `line` instead of the study's own."""
-    asked = (SMALL if quick else PROTOCOL) if protocol is None else protocol
+    """Set by set and method by method; what is done is not done again. `command` is what the page names."""
     found: dict[str, dict[str, Any]] = {}
     for name in asked.sets:
         found[name] = {}
@@ -61,9 +63,7 @@ def reproduce(
                 print(f"{name}, {method}: correlation {shown}; {part['seconds']:.0f} s", flush=True)
             else:
                 print(f"{name}, {method}: {part['seconds']:.0f} s", flush=True)
-    curve = (SMALL_LINE if quick else Line()) if line is None else line
-    bands = draw_bands(output, asked, curve, seed=seed)
-    command = f"plait reproduce nng-hmc{' --quick' if quick else ''}{f' --seed {seed}' if seed else ''}"
+    bands = draw_bands(output, asked, Line() if line is None else line, seed=seed)
     hmc_page(output, asked, PROTOCOL, found, bands, command)
     return hmc_table(found)
 
@@ -88,3 +88,7 @@ def run(protocol: Protocol, name: str, method: str, *, data_dir: str | None, see
         "agreement": [dataclasses.asdict(note) for note in agreement],
         "seconds": time.perf_counter() - begun,
     }
+
+
+if __name__ == "__main__":
+    sys.exit(main("hmc", run_study, PROTOCOL))

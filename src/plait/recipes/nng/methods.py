@@ -79,6 +79,7 @@ METHODS: dict[str, Method] = {
         Method("matrix normal", None, lambda scale: MatrixNormal(init_scale=scale), _adam, by_gradients=True),
         Method("noisy Adam", None, MeanField, _natural(natural.NoisyAdam)),
         Method("NNG-MVG", "NNG-MVG", MeanField, _natural(natural.NoisyKFAC, inverse_every=1)),
+        Method("NNG-MVG exact", None, MeanField, _natural(natural.NoisyKFAC, inverse_every=1, sampler="exact")),
         Method("NNG-BlkTri", "NNG-BlkTri", MeanField, _natural(natural.NoisyBlockTridiagonal, inverse_every=1)),
         Method("NNG-full", None, MeanField, _natural(natural.NoisyFull)),
     )
