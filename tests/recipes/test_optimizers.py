@@ -6,7 +6,7 @@ import pytest
 from plait.recipes.optimizers import NATURAL, fitting_model, make_optimizer, posterior_name
 from plait.recipes.options import ModelOptions, OptimizerName, Options, TrainingOptions
 from plait.recipes.run_folder import RunFolder
-from plait.recipes.running import load_model, resume, train
+from plait.recipes.running import load_model, prepare, resume, train
 
 
 def test_every_name_makes_an_optimizer():
@@ -35,10 +35,15 @@ def test_natural_gradient_has_a_posterior_and_a_prior_of_its_own():
 
 
 def test_a_run_by_natural_gradient_can_be_loaded_and_resumed(tiny, tmp_path, line_csv):
-    options = tiny(str(line_csv), epochs=1, optimizer="noisy-kfac", kl_weight=1.0)
+    options = tiny(str(line_csv), epochs=1, optimizer="ivon")
     done = train(options, tmp_path / "run", progress=False)
     assert done.scored is not None
-    bnn = load_model(RunFolder.open(tmp_path / "run"))
-    assert all("Matrix" in row.posterior for row in bnn.sites)
-    assert "noisy-kfac posterior" in done.folder.report.read_text()
+    loaded = load_model(RunFolder.open(tmp_path / "run"))
+    assert loaded.num_params == done.fit.model.num_params
+    assert "ivon posterior" in done.folder.report.read_text()
     assert resume(tmp_path / "run", progress=False).fit.step == done.fit.step
+
+
+def test_the_model_of_a_run_has_the_posterior_of_its_optimizer(tiny, line_csv):
+    job = prepare(tiny(str(line_csv), optimizer="noisy-kfac"))
+    assert all("Matrix" in row.posterior for row in job.bnn.sites)

@@ -11,7 +11,7 @@ from plait.recipes.nng.by_epoch import CLASSIFIERS, train_by_epoch
 from plait.recipes.nng.classification import CIFAR, MNIST, SMALL, VGG16, run_settings
 from plait.recipes.nng.vgg import HALF, VGG
 
-METHODS = ("Adam, no distribution", "noisy K-FAC")
+METHODS = ("Adam, no distribution", "Adam, mean field")
 TINY = dataclasses.replace(SMALL, batch_size=512, num_samples=1)
 
 

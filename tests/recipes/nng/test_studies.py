@@ -1,4 +1,4 @@
-"""The studies of few labels, as small as can be, with chains that are made up."""
+"""The studies of few labels, with chains and models that are made up."""
 
 import dataclasses
 
@@ -24,10 +24,24 @@ def made_up(sampling, hidden, x, y, inputs, **options):
     return Functions(np.zeros(shape), variance, [note] * shape[0])
 
 
+def no_training(method, training, hidden, x, y, *, key):
+    """In place of models, how many trials there are."""
+    assert x.shape[:2] == y.shape[:2]
+    return len(x)
+
+
+def made_up_moments(models, x, keys, num_samples):
+    """Functions whose variance grows faster."""
+    assert models == len(x) == len(keys)
+    return np.zeros(x.shape[:2]), np.tile(np.linspace(1, 2, x.shape[1]) ** 2, (len(x), 1))
+
+
 @pytest.fixture(autouse=True)
-def chains(monkeypatch):
+def nothing_is_computed(monkeypatch):
     for module in (active, hmc, bands):
         monkeypatch.setattr(module, "nuts_functions", made_up)
+        monkeypatch.setattr(module, "train_trials", no_training)
+        monkeypatch.setattr(module, "function_moments", made_up_moments)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +51,9 @@ def folder(tmp_path_factory):
 
 def test_variances_are_compared_with_those_of_chains(folder, capsys, monkeypatch):
     table = hmc.run_study(PROTOCOL, folder, command="this", line=bands.SMALL_LINE)
+    expected = np.corrcoef(np.linspace(1, 2, 6), np.linspace(1, 2, 6) ** 2)[0, 1]
     assert [row[:3] for row in table.rows] == [("diabetes", "NNG-MVG", "")]
+    assert float(table.rows[0][3].split()[0]) == pytest.approx(expected, abs=1e-3)
     assert "diabetes, NNG-MVG: correlation " in capsys.readouterr().out
     page = (folder / "nng-hmc.md").read_text()
     assert "Made by `this`. Departs from the study: sets diabetes instead of boston" in page

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from plait.posterior import DrawsPosterior, MeanField
-from plait.recipes.nng import training
+from plait.recipes.nng import nuts_trials, training
 from plait.recipes.nng.methods import Training, find_method
 from plait.recipes.nng.nuts_trials import nuts_functions
 from plait.recipes.nng.training import build, function_moments, train_trials
-from plait.recipes.nuts import Sampling
+from plait.recipes.nuts import Chains, Sampling, function_draws
 
 TINY = Training(epochs=3, num_samples=2)
 
@@ -25,7 +25,7 @@ def data():
 def test_trials_are_trained_side_by_side_and_each_by_itself(data):
     x, y = data
     both = train_trials(find_method("NNG-MVG"), TINY, 4, x, y, key=jax.random.key(0))
-    assert both.draw_weights(None)["hidden.kernel"].shape == (2, 3, 4)
+    assert {leaf.shape[0] for leaf in jax.tree.leaves(both) if isinstance(leaf, jax.Array)} == {2}
     mean, variance = function_moments(both, jnp.asarray(x), jax.random.split(jax.random.key(1), 2), 20)
     assert mean.shape == variance.shape == (2, 12)
     assert np.all(np.asarray(variance) > 0)
@@ -52,10 +52,27 @@ def test_training_that_fails_is_no_result(data, monkeypatch):
         train_trials(find_method("BBB"), TINY, 4, *data, key=jax.random.key(0))
 
 
-def test_chains_of_trials_run_side_by_side(data):
+def prior_draws(bnn, data, *, key, sampling):
+    """Chains that do not look at the data."""
+    shape, weights = (sampling.chains, sampling.draws), bnn.draw_weights(None)
+    draws = {path: jax.random.normal(key, (*shape, *weight.shape)) for path, weight in weights.items()}
+    return Chains(draws, jnp.zeros(shape, bool), jnp.ones(shape, jnp.int32), jnp.ones(shape))
+
+
+def test_chains_of_trials_run_side_by_side(data, monkeypatch):
     x, y = data
-    sampling = Sampling(chains=2, warmup=10, draws=20, max_doublings=2)
-    found = nuts_functions(sampling, 2, x, y, x[:, :5], key=jax.random.key(0), num_samples=20, judged=3)
-    assert found.mean.shape == found.variance.shape == (2, 5)
-    assert len(found.agreement) == 2
-    assert all(note.rhat > 0.9 for note in found.agreement)
+    monkeypatch.setattr(nuts_trials, "sample_posterior", prior_draws)
+    sampling = Sampling(chains=2, draws=20)
+    whole, thinned = (
+        nuts_functions(sampling, 2, x, y, x[:, :5], key=jax.random.key(0), num_samples=count, judged=3)
+        for count in (None, 20)
+    )
+    assert whole.mean.shape == whole.variance.shape == (2, 5)
+    assert len(whole.agreement) == 2
+    assert all(note.rhat > 0.9 for note in whole.agreement)
+    assert not np.array_equal(whole.mean, thinned.mean)
+    keys = jax.random.split(jax.random.key(0), 2)
+    bnn = build(3, 2, MeanField(), keys[0])
+    outputs = function_draws(bnn, prior_draws(bnn, None, key=keys[1], sampling=sampling), jnp.asarray(x[1, :5]))
+    np.testing.assert_allclose(whole.mean[1], np.mean(outputs, axis=(0, 1))[:, 0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(thinned.variance[1], np.var(outputs[:, ::2], axis=(0, 1))[:, 0], rtol=1e-4)

@@ -27,7 +27,7 @@ from plait.recipes.nng.trials import draw_trials
 from plait.recipes.nuts import Sampling
 from plait.report import Table
 
-PROTOCOL = Protocol(methods=tuple(METHODS))
+PROTOCOL = Protocol(methods=tuple(METHODS), sampling=Sampling(warmup=500, draws=500))
 SMALL = Protocol(
     sets=("diabetes",),
     methods=("BBB", "NNG-MVG"),
