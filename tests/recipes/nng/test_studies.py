@@ -16,32 +16,19 @@ PROTOCOL = dataclasses.replace(hmc.SMALL, methods=("NNG-MVG",), num_others=6)
 ACTIVE = dataclasses.replace(active.SMALL, num_others=5, num_samples=3)
 
 
-def made_up(sampling, hidden, x, y, inputs, **options):
-    """Functions whose variance grows from one point to the next."""
-    shape = inputs.shape[:2]
-    variance = np.tile(np.linspace(1, 2, shape[1]), (shape[0], 1))
+def made_up(method, training, sampling, hidden, data, inputs, *, key, num_samples, thinned=False):
+    """Functions whose variance grows from one point to the next, faster by methods other than chains."""
+    trials, count = inputs.shape[:2]
+    assert len(data[0]) == len(data[1]) == trials
+    variance = np.tile(np.linspace(1, 2, count) ** (1 if method == "HMC" else 2), (trials, 1))
     note = Agreement(1.01, 1.0, 90.0, 100.0, 0.25)
-    return Functions(np.zeros(shape), variance, [note] * shape[0])
-
-
-def no_training(method, training, hidden, x, y, *, key):
-    """In place of models, how many trials there are."""
-    assert x.shape[:2] == y.shape[:2]
-    return len(x)
-
-
-def made_up_moments(models, x, keys, num_samples):
-    """Functions whose variance grows faster."""
-    assert models == len(x) == len(keys)
-    return np.zeros(x.shape[:2]), np.tile(np.linspace(1, 2, x.shape[1]) ** 2, (len(x), 1))
+    return Functions(np.zeros((trials, count)), variance, [note] * trials if method == "HMC" else [])
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_computed(monkeypatch):
     for module in (active, hmc, bands):
-        monkeypatch.setattr(module, "nuts_functions", made_up)
-        monkeypatch.setattr(module, "train_trials", no_training)
-        monkeypatch.setattr(module, "function_moments", made_up_moments)
+        monkeypatch.setattr(module, "find_functions", made_up)
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +46,8 @@ def test_variances_are_compared_with_those_of_chains(folder, capsys, monkeypatch
     assert "Made by `this`. Departs from the study: sets diabetes instead of boston" in page
     assert "| diabetes | 1.010 | 1.000 | 90 | 100 | 25.00% |" in page
     assert (folder / "nng-hmc" / "bands.png").stat().st_size
-    monkeypatch.setattr(hmc, "train_trials", None)
-    monkeypatch.setattr(bands, "train_trials", None)
+    monkeypatch.setattr(hmc, "find_functions", None)
+    monkeypatch.setattr(bands, "find_functions", None)
     assert hmc.run_study(PROTOCOL, folder, command="this", line=bands.SMALL_LINE).rows == table.rows
 
 

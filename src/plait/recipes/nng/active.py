@@ -15,13 +15,12 @@ import numpy as np
 
 from plait.active import Pool
 from plait.metrics import Estimate
-from plait.recipes.nng.methods import HMC, Training, find_method
-from plait.recipes.nng.nuts_trials import nuts_functions
+from plait.recipes.nng.functions import find_functions
+from plait.recipes.nng.methods import HMC, Training
 from plait.recipes.nng.page import ARMS, active_page, active_table
 from plait.recipes.nng.part import main
 from plait.recipes.nng.parts import done_once
 from plait.recipes.nng.protocol import Protocol
-from plait.recipes.nng.training import function_moments, train_trials
 from plait.recipes.nng.trials import Trials, draw_trials
 from plait.recipes.nuts import Sampling
 from plait.report import Table
@@ -77,15 +76,20 @@ def learn(protocol: Protocol, name: str, method: str, *, data_dir: str | None, s
     errors, notes = [], []
     for turn in range(protocol.acquisitions + 1):
         x, y, scalers = both.labelled(np.stack([pool.labelled for pool in pools]))
-        train_key, predict_key = jax.random.split(jax.random.fold_in(key, turn))
-        mean, variance, agreement = _functions(protocol, method, x, y, both.x, train_key, predict_key)
-        notes += agreement
-        predicted = np.stack([scaler.original_mean(one) for scaler, one in zip(scalers, mean[:, size:], strict=True)])
+        found = find_functions(
+            *(method, protocol.training, protocol.sampling, protocol.hidden, (x, y), both.x),
+            key=jax.random.fold_in(key, turn),
+            num_samples=protocol.num_samples,
+            thinned=True,
+        )
+        notes += found.agreement
+        test = found.mean[:, size:]
+        predicted = np.stack([scaler.original_mean(one) for scaler, one in zip(scalers, test, strict=True)])
         errors.append(np.sqrt(np.mean(np.square(predicted - both.y[:, size:, 0]), axis=1)))
         if turn == protocol.acquisitions:
             break
         for index, (pool, labels) in enumerate(zip(pools, both.y, strict=True)):
-            scores = variance[index, :size] if index >= protocol.trials else chance.random(size)
+            scores = found.variance[index, :size] if index >= protocol.trials else chance.random(size)
             picked = pool.best(scores)
             pool.add(picked, labels[picked])
     rmse = np.stack(errors, axis=1).reshape(len(ARMS), protocol.trials, -1).swapaxes(1, 2)
@@ -95,19 +99,6 @@ def learn(protocol: Protocol, name: str, method: str, *, data_dir: str | None, s
         "agreement": [dataclasses.asdict(note) for note in notes],
         "seconds": time.perf_counter() - begun,
     }
-
-
-def _functions(
-    protocol: Protocol, method: str, x: np.ndarray, y: np.ndarray, inputs: np.ndarray, train_key: Any, predict_key: Any
-) -> tuple[np.ndarray, np.ndarray, list[Any]]:
-    if method == HMC:
-        return nuts_functions(
-            protocol.sampling, protocol.hidden, x, y, inputs, key=train_key, num_samples=protocol.num_samples
-        )
-    models = train_trials(find_method(method), protocol.training, protocol.hidden, x, y, key=train_key)
-    keys = jax.random.split(predict_key, len(x))
-    mean, variance = function_moments(models, jax.numpy.asarray(inputs), keys, protocol.num_samples)
-    return np.asarray(mean), np.asarray(variance), []
 
 
 def _tell(name: str, method: str, part: dict[str, Any]) -> None:

@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from plait.data import Standardizer
-from plait.recipes.nng.methods import HMC, Training, find_method
-from plait.recipes.nng.nuts_trials import nuts_functions
+from plait.recipes.nng.functions import find_functions
+from plait.recipes.nng.methods import HMC, Training
 from plait.recipes.nng.parts import done_once
 from plait.recipes.nng.protocol import Protocol
-from plait.recipes.nng.training import function_moments, train_trials
 from plait.recipes.nuts import Sampling
 
 
@@ -86,13 +84,12 @@ def _run(
     grid: np.ndarray,
     seed: int,
 ) -> dict[str, Any]:
-    begun, (train_key, predict_key) = time.perf_counter(), jax.random.split(jax.random.key(seed))
-    inputs, targets, shown = scaler.inputs(x)[None], scaler.targets(y)[None], scaler.inputs(grid)[None]
-    if method == HMC:
-        found = nuts_functions(line.sampling, line.hidden, inputs, targets, shown, key=train_key)
-        mean, variance = found.mean, found.variance
-    else:
-        models = train_trials(find_method(method), line.training, line.hidden, inputs, targets, key=train_key)
-        keys = jax.random.split(predict_key, 1)
-        mean, variance = map(np.asarray, function_moments(models, jnp.asarray(shown), keys, protocol.num_samples))
-    return {"mean": mean[0].tolist(), "variance": variance[0].tolist(), "seconds": time.perf_counter() - begun}
+    begun = time.perf_counter()
+    data, shown = (scaler.inputs(x)[None], scaler.targets(y)[None]), scaler.inputs(grid)[None]
+    found = find_functions(
+        *(method, line.training, line.sampling, line.hidden, data, shown),
+        key=jax.random.key(seed),
+        num_samples=protocol.num_samples,
+    )
+    seconds = time.perf_counter() - begun
+    return {"mean": found.mean[0].tolist(), "variance": found.variance[0].tolist(), "seconds": seconds}

@@ -11,18 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from plait.metrics import Estimate
 from plait.recipes.nng.bands import SMALL_LINE, Line, draw_bands
-from plait.recipes.nng.methods import HMC, METHODS, Training, find_method
-from plait.recipes.nng.nuts_trials import nuts_functions
+from plait.recipes.nng.functions import find_functions
+from plait.recipes.nng.methods import HMC, METHODS, Training
 from plait.recipes.nng.page import correlations, hmc_page, hmc_table
 from plait.recipes.nng.part import main
 from plait.recipes.nng.parts import done_once
 from plait.recipes.nng.protocol import Protocol
-from plait.recipes.nng.training import function_moments, train_trials
 from plait.recipes.nng.trials import draw_trials
 from plait.recipes.nuts import Sampling
 from plait.report import Table
@@ -70,22 +68,17 @@ def run_study(
 
 def run(protocol: Protocol, name: str, method: str, *, data_dir: str | None, seed: int) -> dict[str, Any]:
     """One method on one set: Var f(x), [trials, points]."""
-    begun, (train_key, predict_key) = time.perf_counter(), jax.random.split(jax.random.key(seed))
-    count = protocol.num_labelled + protocol.num_others
+    begun, count = time.perf_counter(), protocol.num_labelled + protocol.num_others
     trials = draw_trials(name, data_dir, trials=protocol.trials, points=count, seed=seed)
-    labelled = np.tile(np.arange(protocol.num_labelled), (len(trials), 1))
-    (x, y, _), others = trials.labelled(labelled), trials.x[:, protocol.num_labelled :]
-    agreement = []
-    if method == HMC:
-        found = nuts_functions(protocol.sampling, protocol.hidden, x, y, others, key=train_key)
-        variance, agreement = found.variance, found.agreement
-    else:
-        models = train_trials(find_method(method), protocol.training, protocol.hidden, x, y, key=train_key)
-        keys = jax.random.split(predict_key, len(trials))
-        variance = np.asarray(function_moments(models, jnp.asarray(others), keys, protocol.num_samples)[1])
+    x, y, _ = trials.labelled(np.tile(np.arange(protocol.num_labelled), (len(trials), 1)))
+    found = find_functions(
+        *(method, protocol.training, protocol.sampling, protocol.hidden, (x, y), trials.x[:, protocol.num_labelled :]),
+        key=jax.random.key(seed),
+        num_samples=protocol.num_samples,
+    )
     return {
-        "variance": variance.tolist(),
-        "agreement": [dataclasses.asdict(note) for note in agreement],
+        "variance": found.variance.tolist(),
+        "agreement": [dataclasses.asdict(note) for note in found.agreement],
         "seconds": time.perf_counter() - begun,
     }
 
