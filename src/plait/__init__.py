@@ -1,5 +1,6 @@
 """Structured Gaussian variational inference for any JAX model."""
 
+from plait import active as active
 from plait import analysis as analysis
 from plait import estimator as estimator
 from plait import linalg as linalg

@@ -18,7 +18,14 @@ def test_what_is_left_open_is_settled_by_the_size_of_the_data():
     assert large.epochs == round(4_000 / 195)
     assert settle(Options(), 5).training.batch_size == 5
     assert settle(Options(), 5).training.epochs == 1_000
-    chosen = Options(training=TrainingOptions(epochs=7, batch_size=3))
+    assert (
+        small.learning_rate,
+        settle(Options(training=TrainingOptions(optimizer="ivon")), 9).training.learning_rate,
+    ) == (
+        5e-3,
+        0.1,
+    )
+    chosen = Options(training=TrainingOptions(epochs=7, batch_size=3, learning_rate=0.1))
     assert settle(chosen, 50) == chosen
 
 

@@ -6,6 +6,7 @@ from plait.posterior.base import StructuredDraw as StructuredDraw
 from plait.posterior.block_tridiagonal import BlockTridiagonalPosterior as BlockTridiagonalPosterior
 from plait.posterior.block_tridiagonal import ChainedLayer as ChainedLayer
 from plait.posterior.cauchy import CauchyPosterior as CauchyPosterior
+from plait.posterior.draws import DrawsPosterior as DrawsPosterior
 from plait.posterior.eigenbasis import Eigenbasis as Eigenbasis
 from plait.posterior.eigenbasis import EigenbasisPosterior as EigenbasisPosterior
 from plait.posterior.full_covariance import FullCovariance as FullCovariance

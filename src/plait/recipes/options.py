@@ -15,7 +15,12 @@ from plait.recipes.posteriors import PosteriorName
 from plait.recipes.priors import PriorName
 
 LikelihoodName = Literal["categorical", "bernoulli", "gaussian", "poisson"]
+OptimizerName = Literal[
+    "adam", "noisy-adam", "ivon", "noisy-kfac", "noisy-ekfac", "noisy-block-tridiagonal", "noisy-full"
+]
 
+LEARNING_RATES: dict[OptimizerName, float] = {"adam": 5e-3, "ivon": 0.1}
+"""The usual ones; of all others it is 0.01."""
 USUAL_STEPS = 4_000
 MOST_EPOCHS = 1_000
 FEWEST_EPOCHS = 10
@@ -81,8 +86,10 @@ class TrainingOptions:
     """Passes over the data; by default about 4,000 steps, in 10 to 1,000 epochs."""
     batch_size: int | None = None
     """Examples in a step; by default 64, or 256 where there are more than 10,000."""
-    learning_rate: float = 5e-3
-    """Adam's first step size, which falls to 0 along a cosine."""
+    optimizer: OptimizerName = "adam"
+    """Adam, or a natural-gradient method, which has a posterior of its own and needs a normal or he-normal prior."""
+    learning_rate: float | None = None
+    """The first step size, which falls to 0 along a cosine; by default 0.005 for adam, 0.1 for ivon, else 0.01."""
     kl_weight: float = 0.1
     """What the KL is multiplied with at last. 1 is the exact ELBO, which underfits where data are few."""
     kl_schedule: KLScheduleName = "linear"
@@ -92,7 +99,7 @@ class TrainingOptions:
     train_samples: int = 1
     """Weight samples in a training step."""
     clip_norm: float | None = None
-    """A bound on the norm of the gradient."""
+    """A bound on the norm of Adam's gradient."""
     early_stopping: int | None = None
     """Stop after so many epochs without a better validation loss, and keep the best weights."""
     samples: int = 100
@@ -149,11 +156,13 @@ def settle(options: Options, num_train: int) -> Options:
     epochs = training.epochs
     if epochs is None:
         epochs = min(max(round(USUAL_STEPS / (num_train // size)), FEWEST_EPOCHS), MOST_EPOCHS)
+    rate = training.learning_rate
+    rate = LEARNING_RATES.get(training.optimizer, 0.01) if rate is None else rate
     settled = {"data": os.path.abspath(data.data)} if Path(data.data).suffix else {}
     if data.data_dir is not None:
         settled["data_dir"] = os.path.abspath(data.data_dir)
     return dataclasses.replace(
         options,
         data=dataclasses.replace(data, **settled),
-        training=dataclasses.replace(training, epochs=epochs, batch_size=size),
+        training=dataclasses.replace(training, epochs=epochs, batch_size=size, learning_rate=rate),
     )

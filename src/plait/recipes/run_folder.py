@@ -19,6 +19,7 @@ from typing import Any
 from plait.checkpoint.atomic import write_whole
 from plait.fit import History
 from plait.recipes.facts import Facts
+from plait.recipes.optimizers import posterior_name
 from plait.recipes.options import Options
 
 FORMAT = "plait run 1"
@@ -113,7 +114,7 @@ def check_free(path: Path) -> None:
 def free_name(options: Options) -> Path:
     """A folder for a run that has no name, such as runs/digits-tied, with a number where that is taken."""
     stem = re.sub(r"[^\w.-]+", "-", Path(options.data.data).stem)
-    name, number = f"{stem}-{options.model.posterior}", 1
+    name, number = f"{stem}-{posterior_name(options)}", 1
     path = RUNS / name
     while path.exists():
         number += 1

@@ -12,6 +12,7 @@ from plait.metrics import Estimate
 from plait.model import BayesianModel
 from plait.predict.evaluation import TITLES
 from plait.recipes.facts import Facts
+from plait.recipes.optimizers import posterior_name
 from plait.recipes.options import Options
 from plait.recipes.run_folder import RunFolder
 from plait.recipes.scoring import Foreign, Scored
@@ -215,7 +216,7 @@ def _family(folder: RunFolder) -> str:
     rank = "" if options.model.rank is None else f" of rank {options.model.rank}"
     network = "" if options.model.network is None else f" {options.model.network}"
     tied = f", tied to rank {' and '.join(map(str, sorted({*folder.ranks.values()})))}" if folder.ranks else ""
-    return f"{options.model.posterior}{rank} posterior{' over weights of the' + network if network else ''}{tied}"
+    return f"{posterior_name(options)}{rank} posterior{' over weights of the' + network if network else ''}{tied}"
 
 
 def _count(number: int, what: str) -> str:

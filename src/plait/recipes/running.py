@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import optax
-
 from plait.checkpoint import load, save
 from plait.data import Dataset
 from plait.fit import EarlyStopping, Fit, fit
@@ -16,6 +14,7 @@ from plait.recipes.building import build_model
 from plait.recipes.facts import Facts
 from plait.recipes.keys import run_keys
 from plait.recipes.kl_schedules import make_kl_schedule
+from plait.recipes.optimizers import fitting_model, make_optimizer
 from plait.recipes.options import Options, TrainingOptions, check_options, settle
 from plait.recipes.run_folder import RunFolder, check_free, free_name
 from plait.recipes.run_report import write_report
@@ -86,7 +85,9 @@ def load_model(folder: RunFolder) -> BayesianModel:
 
 
 def _build(options: Options, facts: Facts, ranks: Mapping[str, int] | None = None) -> BayesianModel:
-    return build_model(options.model, facts, ranks=ranks, key=run_keys(options.training.seed).model)
+    bnn = build_model(fitting_model(options), facts, ranks=ranks, key=run_keys(options.training.seed).model)
+    prepare = getattr(make_optimizer(options.training, steps=1), "prepare", None)
+    return bnn if prepare is None else prepare(bnn)
 
 
 def _kl_schedule(options: TrainingOptions) -> Schedule:
@@ -102,12 +103,12 @@ def _run(job: Job, folder: RunFolder, progress: bool | None) -> Done:
     found = fit(
         job.bnn,
         dataset.train,
-        optimizer=optax.adam(optax.cosine_decay_schedule(options.learning_rate, steps)),
+        optimizer=make_optimizer(options, steps),
         epochs=options.epochs,
         batch_size=options.batch_size,
         key=run_keys(options.seed).training,
         kl_schedule=_kl_schedule(options),
-        num_samples=options.train_samples,
+        num_samples=options.train_samples if options.optimizer == "adam" else 1,
         clip_norm=options.clip_norm,
         validation=dataset.validation,
         # By the likelihood: while the KL is annealed and after, -ELBO at full KL weight is not what is trained for.

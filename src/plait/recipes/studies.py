@@ -38,6 +38,12 @@ STUDIES: dict[str, Study] = {
     "ktied-convolutions": Study("a LeNet whose convolutions are tied too", "ktied.convolutions"),
     "ktied-estimators": Study("weight draws, local reparametrisation and Flipout, tied and not", "ktied.estimators"),
     "ktied-resnet": Study("mean field truncated after training: ResNet-18 on CIFAR-10 (paper 000)", "ktied.resnet"),
+    "nng-active": Study("active learning on UCI: noisy K-FAC, HMC, mean field (paper 004, table 2)", "nng.active"),
+    "nng-classification": Study(
+        "noisy Adam and K-FAC against Adam and a mean field: MNIST, CIFAR-10", "nng.classification"
+    ),
+    "nng-vgg16": Study("the same with the conv net of the paper's code, on an accelerator (MATH 3.7)", "nng.vgg16"),
+    "nng-hmc": Study("predictive variances against HMC, few labels (paper 004, table 3)", "nng.hmc"),
 }
 
 

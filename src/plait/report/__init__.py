@@ -2,8 +2,10 @@
 
 from plait._table import Table as Table
 from plait.report.comparison import comparison as comparison
+from plait.report.epoch_curves import epoch_curves as epoch_curves
 from plait.report.images import image_grid as image_grid
 from plait.report.learning_curves import learning_curves as learning_curves
+from plait.report.method_bands import method_bands as method_bands
 from plait.report.page import Page as Page
 from plait.report.page import Section as Section
 from plait.report.picture import Picture as Picture
