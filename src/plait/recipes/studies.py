@@ -36,6 +36,11 @@ STUDIES: dict[str, Study] = {
     "ktied-lenet": Study("the same with a LeNet on CIFAR-100", "ktied.lenet"),
     "ktied-lstm": Study("the same with an LSTM on IMDB", "ktied.lstm"),
     "ktied-resnet": Study("mean field truncated after training: ResNet-18 on CIFAR-10 (paper 000)", "ktied.resnet"),
+    "matrix-normal": Study("matrix-normal sparse learning: MLPs on MNIST and Fashion-MNIST (paper 002)", "sparse.mlp"),
+    "matrix-normal-conv": Study("the same with a CNN on Fashion-MNIST, and VGG-like ones on CIFAR-10", "sparse.conv"),
+    "matrix-normal-vae": Study(
+        "autoencoders with diagonal, matrix-normal and full latents (paper 002)", "vae.experiment"
+    ),
 }
 
 

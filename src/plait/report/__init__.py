@@ -2,7 +2,9 @@
 
 from plait._table import Table as Table
 from plait.report.comparison import comparison as comparison
+from plait.report.curve_grid import curve_grid as curve_grid
 from plait.report.images import image_grid as image_grid
+from plait.report.latent_map import latent_map as latent_map
 from plait.report.learning_curves import learning_curves as learning_curves
 from plait.report.page import Page as Page
 from plait.report.page import Section as Section
