@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from plait.recipes.networks import WIDTHS, NetworkName, build_network
+from plait.recipes.networks import WIDTHS, NetworkName, build_network, widths_of
 
 KEY = jax.random.key(0)
 

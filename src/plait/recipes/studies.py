@@ -38,6 +38,7 @@ STUDIES: dict[str, Study] = {
     "ktied-resnet": Study("mean field truncated after training: ResNet-18 on CIFAR-10 (paper 000)", "ktied.resnet"),
     "matrix-normal": Study("matrix-normal sparse learning: MLPs on MNIST and Fashion-MNIST (paper 002)", "sparse.mlp"),
     "matrix-normal-conv": Study("the same with a CNN on Fashion-MNIST, and VGG-like ones on CIFAR-10", "sparse.conv"),
+    "matrix-normal-beyond": Study("ties under ARD, natural gradients for factors, frontiers", "sparse.beyond"),
     "matrix-normal-vae": Study(
         "autoencoders with diagonal, matrix-normal and full latents (paper 002)", "vae.experiment"
     ),

@@ -1,19 +1,22 @@
-"""Learning curves of several methods: a column for each quantity, a row for each setting, a line for each method."""
+"""Curves of several methods: a column for each quantity, a row for each setting, a line for each method."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from plait.report.style import SERIES, panels, styled
 
-Curves = Mapping[str, tuple[np.ndarray, Mapping[str, np.ndarray]]]
-"""By method: epochs, and values by the name of the quantity."""
+Numbers = np.ndarray | Sequence[float]
+Curves = Mapping[str, tuple[Numbers, Mapping[str, Numbers]]]
+"""By method: epochs (or what else runs across), and values by the name of the quantity."""
 
 
 @styled
-def curve_grid(rows: Mapping[str, Curves], quantities: Mapping[str, bool]) -> Figure:
-    """Quantities by name, with whether their axis is logarithmic."""
+def curve_grid(
+    rows: Mapping[str, Curves], quantities: Mapping[str, bool], *, across: str = "epoch", log_across: bool = False
+) -> Figure:
+    """Quantities by name, with whether their axis is logarithmic; `across` names the other axis."""
     count = len(quantities)
     figure, axes = panels(len(rows), count, 3.3 * count, 0.4 + 2.4 * len(rows), sharex=True)
     for line, (title, curves) in zip(axes, rows.items(), strict=True):
@@ -25,6 +28,8 @@ def curve_grid(rows: Mapping[str, Curves], quantities: Mapping[str, bool]) -> Fi
                 axis.set_yscale("log")
         line[0].set_title(title)
     for axis in axes[-1]:
-        axis.set_xlabel("epoch")
+        axis.set_xlabel(across)
+        if log_across:
+            axis.set_xscale("log")
     axes[0][0].legend(loc="best")
     return figure

@@ -33,7 +33,7 @@ FASHION_CNN = Protocol(
     "fashion_mnist",
     partial(network, channels=FASHION),
     batch_size=256,
-    learning_rate=5e-3,
+    learning_rate=3e-3,
 )
 VGG_PLAIN = Protocol(
     "vgg",

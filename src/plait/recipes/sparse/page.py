@@ -81,13 +81,13 @@ def _how() -> str:
 
 def _chapter(one: Results, whole: Protocol, picture: str) -> str:
     protocol, targets = one.chapter.protocol, one.chapter.targets
-    parts = [f"## {protocol.title}", _setting(protocol), _cut(protocol, whole)]
+    parts = [f"## {protocol.title}", setting(protocol), _cut(protocol, whole)]
     if targets.said:
         parts.append("The paper: " + " ".join(targets.said))
     parts += [
         picture,
         "### How good, and how much is left",
-        _quality_table(one).markdown(),
+        quality_table(one).markdown(),
         _differences(one),
         "### Layer by layer (the format of tables 1 and 2)",
         "*A* is what there was, *W* what is left, *%* what was dropped, layer by layer from the input.",
@@ -100,7 +100,8 @@ def _chapter(one: Results, whole: Protocol, picture: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _setting(protocol: Protocol) -> str:
+def setting(protocol: Protocol) -> str:
+    """How it was trained."""
     stop = "" if protocol.steps is None else f", ended after {protocol.steps:,} steps"
     flips = ", pictures turned left to right at random" if protocol.flips else ""
     return (
@@ -125,7 +126,8 @@ def _value(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _quality_table(one: Results) -> Table:
+def quality_table(one: Results) -> Table:
+    """A row for each method: how good it is, and how much is left."""
     rows = []
     for method, found in one.measured.items():
         free, trained = found.pruned["free"], one.trained[method]

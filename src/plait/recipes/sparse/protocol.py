@@ -37,10 +37,10 @@ class Protocol:
     sparsities: tuple[SparsityName, ...] = ("independent", "groups", "rows", "columns")
     epochs: int = 60
     batch_size: int = 512
-    learning_rate: float = 1e-2
+    learning_rate: float = 5e-3
     """Of Adam, falling to 0 along a cosine."""
-    init_scale: float = 0.01
-    annealing: float = 0.5
+    init_scale: float = 0.02
+    annealing: float = 0.25
     """The part of training in which the KL weight grows exponentially from `start` to 1."""
     start: float = 1e-3
     flips: bool = False
@@ -53,6 +53,8 @@ class Protocol:
     """Weight samples in evaluations."""
     looks: int = 30
     """At the validation data."""
+    clip_norm: float | None = 10.0
+    """A bound on the gradient, per example: what keeps a matrix normal from running away while the KL weighs little."""
     steps: int | None = None
     """Ends training before its epochs do; the schedules stay those of all epochs."""
 

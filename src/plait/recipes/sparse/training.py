@@ -50,6 +50,7 @@ def train(protocol: Protocol, dataset: Dataset, method: Method, part: Part, *, s
             steps=total if protocol.steps is None else min(total, protocol.steps),
             key=key,
             kl_schedule=protocol.kl_schedule(),
+            clip_norm=protocol.clip_norm,
             validation=dataset.validation,
             eval_every=max(1, protocol.epochs // protocol.looks),
             eval_samples=1,
@@ -78,6 +79,7 @@ def fine_tune(protocol: Protocol, dataset: Dataset, bnn: BayesianModel, epochs: 
         optimizer=protocol.optimizer(dataset, epochs, 0.1),
         epochs=epochs,
         batch_size=protocol.batch_size,
+        clip_norm=protocol.clip_norm,
         key=jax.random.key(seed + 1),
     )
     if found.interrupted:

@@ -54,7 +54,7 @@ def importance(model: Autoencoder, x: Array, key: PRNGKey, num_samples: int, chu
         z, log_q = jax.vmap(lambda each: draw(posterior, each))(noise)
         log_prior = -0.5 * jnp.sum(jnp.square(z), axis=(1, 2)) - 0.5 * LOG_2_PI * posterior.mean.size
         logits = jax.vmap(model.decode)(z)
-        return LIKELIHOOD.log_prob(logits, image[None]) + log_prior - log_q  # [chunk]
+        return LIKELIHOOD.log_prob(logits[:, None], image[None])[:, 0] + log_prior - log_q  # [chunk]
 
     def add(total: tuple[Array, Array], index: Array) -> tuple[tuple[Array, Array], None]:
         shape = (len(x), chunk, *posteriors.mean.shape[1:])
