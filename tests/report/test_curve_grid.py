@@ -1,4 +1,3 @@
-import numpy as np
 
 from plait.report import curve_grid
 
