@@ -1,4 +1,3 @@
-
 from plait.report import curve_grid
 
 

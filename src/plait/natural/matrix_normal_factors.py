@@ -71,13 +71,13 @@ def natural_factors(
         averages = [(jnp.zeros_like(_tangent(q.rows)), jnp.zeros_like(_tangent(q.columns))) for q in nodes]
         return FactorState(others.init(_without_factors(params)), averages, jnp.zeros((), jnp.int32))
 
-    def update(gradients: Any, state: FactorState, params: Any = None) -> tuple[Any, FactorState]:
+    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, FactorState]:
         if params is None:
             raise ValueError("natural gradients depend on the parameters: `update(gradients, state, params)`")
-        rest, inner = others.update(_without_factors(gradients), state.others, _without_factors(params))
+        rest, inner = others.update(_without_factors(updates), state.others, _without_factors(params))
         count = state.count + 1
         averages, changes = [], []
-        for q, g, old in zip(_matrix_normals(params), _matrix_normals(gradients), state.averages, strict=True):
+        for q, g, old in zip(_matrix_normals(params), _matrix_normals(updates), state.averages, strict=True):
             natural = _natural(q, g)
             new = tuple(momentum * a + (1 - momentum) * dataset_size * b for a, b in zip(old, natural, strict=True))
             correction = 1 - momentum ** count.astype(new[0].dtype)

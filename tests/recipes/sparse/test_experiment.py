@@ -1,11 +1,13 @@
 """A whole study, small: digits, one layer, one method."""
 
 import dataclasses
+import types
 from functools import partial
 
 import numpy as np
 import pytest
 
+from plait.fit import History
 from plait.recipes.part import Part
 from plait.recipes.sparse import beyond, factors, frontier, mlp, study, training
 from plait.recipes.sparse.experiment import Cut, Experiment, main
@@ -49,8 +51,9 @@ def test_the_table_has_the_papers_numbers_beside_ours(done):
 
 def test_the_page_says_how_it_was_made_and_has_its_figures(done):
     page = (done[0] / "sparse.md").read_text()
-    for text in ("Made by `plait reproduce sparse`", "The paper: something.", "](sparse/digits.png)", "Cut short"):
-        assert (text in page) == (text != "Cut short")
+    for text in ("Made by `plait reproduce sparse`", "The paper: something.", "](sparse/digits.png)"):
+        assert text in page
+    assert "Cut short" not in page
     assert "30-61-40-52-49-35-57-69-84-80-89-90" in page
     assert (done[0] / "sparse" / "digits.png").stat().st_size
 
@@ -107,10 +110,11 @@ def test_dropped_is_what_the_paper_prints():
 
 
 def test_what_is_beyond_the_paper_is_one_page(tmp_path, monkeypatch):
-    small = dataclasses.replace(PROTOCOL, name="ties", epochs=2, fine_tune=1)
+    small = dataclasses.replace(PROTOCOL, name="ties")
     monkeypatch.setattr(beyond, "SMALL", small)
-    monkeypatch.setattr(factors, "ADAM", (1e-2,))
-    monkeypatch.setattr(factors, "NATURAL", (0.1,))
+    looks = [{"step": step, "validation_negative_elbo": 10.0 / step} for step in (1, 2, 4)]
+    courses = {name: factors.Course(History(looks), 0.5) for name in ("Adam 0.01", "natural 0.1")}
+    monkeypatch.setattr(beyond, "run_factors", lambda *_, **__: courses)
     monkeypatch.setattr(frontier, "SHARES", (1.0, 0.1))
     monkeypatch.setattr(frontier, "CONTENDERS", {"plain": (Method("plain", "none"), "magnitude")})
     monkeypatch.setattr(beyond, "run_study", lambda *_, **__: [study.Results(Chapter(small), {}, {})])
@@ -123,16 +127,39 @@ def test_what_is_beyond_the_paper_is_one_page(tmp_path, monkeypatch):
         "Adam 0.01",
         "frontier.png",
         "factors.png",
-        "1 epochs of training on",
+        "0 epochs of training on",
     ):
         assert text in page
     assert (tmp_path / beyond.NAME / "frontier.png").stat().st_size
+    # Adam's last is 2.5; 1.5 times that is reached at the third look, after 4 steps of half a second.
+    assert factors.factors_table(courses).rows[1] == ("natural 0.1", "2.5", "500.0", *("4", "2") * 3)
+    assert courses["Adam 0.01"].steps_to(1.0) is None
+
+
+@pytest.mark.parametrize("way", ["done", "stopped"])
+def test_factors_are_trained_both_ways(tmp_path, monkeypatch, way):
+    asked = []
+
+    def fit(bnn, data, *, optimizer, **options):
+        asked.append(optimizer)
+        rows = [{"step": 1, "validation_negative_elbo": 1.0, "steps_per_second": 2.0}]
+        return types.SimpleNamespace(interrupted=way == "stopped", history=History(rows))
+
+    monkeypatch.setattr(factors, "fit", fit)
+    if way == "stopped":
+        with pytest.raises(KeyboardInterrupt):
+            factors.run_factors(PROTOCOL, PROTOCOL.load(), tmp_path, seed=0)
+        return
+    found = factors.run_factors(PROTOCOL, PROTOCOL.load(), tmp_path, seed=0)
+    assert list(found) == ["Adam 0.001", "Adam 0.003", "Adam 0.01", "natural 0.01", "natural 0.03", "natural 0.1"]
+    assert len(asked) == 6
+    assert found["natural 0.1"].seconds_per_step == 0.5
 
 
 def test_beyond_from_the_command_line(tmp_path, monkeypatch, capsys):
     said = []
-    monkeypatch.setattr(beyond, "_run", lambda *given: said.append(given) or mlp.Targets)
-    monkeypatch.setattr(mlp.Targets, "text", lambda: "a table", raising=False)
+    table = types.SimpleNamespace(text=lambda: "a table")
+    monkeypatch.setattr(beyond, "_run", lambda *given: said.append(given) or table)
     assert beyond.main(["--only", "factors", "--epochs", "3", "--seed", "1", "--output", str(tmp_path)]) == 0
     assert said[0][0].epochs == 3
     assert said[0][3] == "python -m plait.recipes.sparse.beyond --epochs 3 --only factors --seed 1"

@@ -32,9 +32,9 @@ def test_the_networks_have_the_weights_that_the_tables_count():
 
 
 def test_blocks_map_pictures_to_classes():
-    network = Blocks((8, 8, 3), ((2, 3), (4,)), 5, key=KEY)
-    assert network(jnp.ones((8, 8, 3))).shape == (5,)
-    assert Blocks((4, 4), ((2,),), 5, key=KEY)(jnp.ones((4, 4))).shape == (5,)
+    for shape, channels in (((8, 8, 3), ((2, 3), (4,))), ((4, 4), ((2,),))):
+        found = jax.eval_shape(lambda x, shape=shape, c=channels: Blocks(shape, c, 5, key=KEY)(x), jnp.ones(shape))
+        assert found.shape == (5,)
 
 
 def test_every_method_has_a_folder_of_its_own():
@@ -47,7 +47,7 @@ def test_every_method_has_a_folder_of_its_own():
 
 def test_biases_are_constants_and_weights_have_the_posterior_of_the_method():
     dataset = mlp.SMALL.load()
-    for posterior, name in (("DIAG", "MeanField"), ("MN", "MatrixNormal(cholesky, cholesky)"), ("plain", "Point")):
+    for posterior, name in (("MN", "MatrixNormal(cholesky, cholesky)"), ("plain", "Point")):
         bnn = mlp.SMALL.build(dataset, Method(posterior, "independent"), key=KEY)
         assert {row.posterior for row in bnn.sites if row.kind == "dense"} == {name}
         assert {row.posterior for row in bnn.sites if row.kind == "bias"} == {"Point"}

@@ -22,7 +22,14 @@ def network(dataset: Dataset, key: PRNGKey, *, widths: tuple[int, ...]) -> Any:
     return build_network("mlp", dataset.input_shape, dataset.target_size, widths=widths, activation="elu", key=key)
 
 
-MNIST = Protocol("mnist", "MNIST, MLP of 3 x 300", "mnist", partial(network, widths=(300, 300, 300)))
+MNIST = Protocol(
+    "mnist",
+    "MNIST, MLP of 3 x 300",
+    "mnist",
+    partial(network, widths=(300, 300, 300)),
+    # The first without sparsity: how good the posteriors are by themselves.
+    sparsities=("none", "independent", "groups", "rows", "columns"),
+)
 FASHION = replace(MNIST, name="fashion-mnist", title="Fashion-MNIST, MLP of 3 x 300", data="fashion_mnist")
 SMALL = replace(
     MNIST,

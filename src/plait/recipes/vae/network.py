@@ -22,7 +22,9 @@ class Autoencoder(eqx.Module):
     def __init__(self, image: tuple[int, ...], widths: tuple[int, ...], latent: Latent, *, key: PRNGKey):
         first, second = jax.random.split(key)
         pixels = math.prod(image)
-        self.encoder = Perceptron((pixels, *widths, latent.num_outputs), "elu", key=first)
+        encoder = Perceptron((pixels, *widths, latent.num_outputs), "elu", key=first)
+        # Close to the prior: a triangle of He's size would be a posterior far from it in all directions.
+        self.encoder = eqx.tree_at(lambda e: e.layers[-1].weight, encoder, 0.1 * encoder.layers[-1].weight)
         self.decoder = Perceptron((latent.size, *reversed(widths), pixels), "elu", key=second)
         self.latent = latent
         self.image = image

@@ -58,8 +58,8 @@ class LatentGradient(eqx.Module):
         with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
             updates, state = self.transformation.update(gradient, state, parameters)
             norm = optax.tree.norm(gradient)
-        bnn = eqx.combine(optax.apply_updates(parameters, updates), rest)
-        return bnn, state, StepAux(value, nll, dataset_size * kl, likelihood, norm)
+        moved: Any = optax.apply_updates(parameters, updates)
+        return eqx.combine(moved, rest), state, StepAux(value, nll, dataset_size * kl, likelihood, norm)
 
 
 class BestModel:
