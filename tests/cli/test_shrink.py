@@ -1,20 +1,38 @@
+import types
+
 import pytest
 
 from plait.cli.main import main
 from plait.cli.shrink import Shrink
-from plait.sparsity import Budget, LogAlpha, SignalToNoise
+from plait.metrics import Estimate
+from plait.recipes.shrinking import ShrunkRun
+from plait.sparsity import Budget, LayerReport, LogAlpha, Report, SignalToNoise
 
 
-def test_a_run_is_shrunk_into_a_run(trained, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("plait.recipes.shrinking.latency", lambda models, x: dict.fromkeys(models, 1.0))
+def test_what_is_left_and_what_it_cost_is_shown(tmp_path, capsys, monkeypatch):
+    asked = {}
+
+    def shrink_run(run, output, **options):
+        asked.update(options, run=run, output=output)
+        report = Report((LayerReport("layers.0.weight", 10, 4, 5, 3, 2, 2),), 40, 16)
+        metrics = {stage: {"accuracy": Estimate(0.9, 0.01)} for stage in ("before", "zeroed")}
+        return ShrunkRun(types.SimpleNamespace(path=output), report, metrics, (400, 160), (2e-3, 1e-3))
+
+    monkeypatch.setattr("plait.recipes.shrinking.shrink_run", shrink_run)
     target = tmp_path / "small"
-    options = ["--budget", "0.6", "--of", "columns", "--samples", "2", "--output", str(target)]
-    assert main(["shrink", str(trained), *options]) == 0
+    options = ["--budget", "0.6", "--of", "columns", "--samples", "2", "--fine-tune", "3", "--output", str(target)]
+    assert main(["shrink", str(tmp_path / "run"), *options]) == 0
     shown = capsys.readouterr().out
-    for text in ("layers.0.weight", "weights left", "zeroed", "ms for a prediction", str(target)):
+    for text in (
+        "layers.0.weight",
+        "4 of 10 weights left, 16 of 40 bytes",
+        "zeroed",
+        "ms for a prediction",
+        str(target),
+    ):
         assert text in shown
-    assert main(["shrink", str(trained), *options]) == 2
-    assert "exists already" in capsys.readouterr().err
+    assert asked["rule"] == Budget(0.6, "columns")
+    assert (asked["fine_tune"], asked["num_samples"], asked["output"]) == (3, 2, target)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +51,7 @@ def test_options_name_a_rule(tmp_path, options, rule):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ((), "is not the folder of a run"),
         (("--log-alpha", "3", "--budget", "0.5"), "got --log-alpha and --budget"),
         (("--score", "magnitude"), "--score is an option of a --budget"),
         (("--budget", "0.5", "--of", "rows", "columns"), "a --budget is of one kind"),
@@ -40,7 +59,7 @@ def test_options_name_a_rule(tmp_path, options, rule):
         (("--budget", "2"), "must lie in (0, 1]"),
     ],
 )
-def test_what_is_wrong_is_a_message(trained, capsys, options, message):
-    assert main(["shrink", str(trained), *options]) == 2
+def test_what_is_wrong_is_a_message(tmp_path, capsys, options, message):
+    assert main(["shrink", str(tmp_path), *options]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
