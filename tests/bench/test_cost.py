@@ -14,7 +14,9 @@ def test_a_table_has_the_deterministic_step_first_and_counts_its_floats(key):
         (DETERMINISTIC, ""), ("MeanField", "local"), ("Tied(2)", "local"),
     ]  # fmt: skip
     weights, biases, sides = 5 * 4 + 4 * 3, 4 + 3, (5 + 4) + (4 + 3)
-    assert rows[0].ratio == 1
+    assert rows[0].ratio == rows[0].flops_ratio == 1
+    # Local reparametrisation has a second product with the weight's shape.
+    assert rows[1].flops_ratio > 1
     assert rows[1].floats_per_weight == 2
     assert rows[2].floats_per_weight == pytest.approx((weights + 2 * sides + 2 * biases) / (weights + biases))
     assert all(row.peak_bytes > 0 and row.compile_seconds > 0 for row in rows)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from plait.recipes.compressing import compress_run, compress_tensors, free_name, restore_tensors
+from plait.recipes.compressing import compress_run, compress_tensors, restore_tensors
 from plait.recipes.evaluating import evaluate_run
 from plait.recipes.options import ModelOptions
 from plait.recipes.predicting import predict_file
-from plait.recipes.run_folder import RunFolder
+from plait.recipes.run_folder import RunFolder, free_name_beside
 from plait.recipes.running import load_model, resume, train
 
 
@@ -79,9 +79,9 @@ def test_nothing_is_overwritten(run, tmp_path):
     (tmp_path / "notes").write_text("mine")
     with pytest.raises(ValueError, match="exists already: choose another `output`"):
         compress_run(run, tmp_path, rank=1)
-    assert free_name(tmp_path / "run").name == "run-compressed"
+    assert free_name_beside(tmp_path / "run", "compressed").name == "run-compressed"
     (tmp_path / "run-compressed").mkdir()
-    assert free_name(tmp_path / "run").name == "run-compressed-2"
+    assert free_name_beside(tmp_path / "run", "compressed").name == "run-compressed-2"
 
 
 def test_a_rank_that_saves_nothing_is_refused(run, tmp_path):

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from plait.recipes.networks import WIDTHS, NetworkName, build_network
+from plait.recipes.networks import WIDTHS, NetworkName, build_network, widths_of
 
 KEY = jax.random.key(0)
 
@@ -57,3 +57,16 @@ def test_pooling_takes_the_largest_of_four():
 def test_inputs_that_a_network_cannot_take_are_refused(name, shape, options, message):
     with pytest.raises(ValueError, match=message):
         build_network(name, shape, 2, key=KEY, **options)
+
+
+@pytest.mark.parametrize(("name", "widths"), [("mlp", (3, 5)), ("cnn", (2, 3, 4)), ("lstm", (3, 4))])
+def test_widths_are_those_a_network_was_built_with(name, widths):
+    words = {"vocabulary_size": 7} if name == "lstm" else {}
+    shape = (4,) if name == "lstm" else (8, 8)
+    made = build_network(name, shape, 2, widths=widths, key=jax.random.key(0), **words)
+    assert widths_of(made) == widths
+
+
+def test_widths_of_a_foreign_network_are_not_known():
+    with pytest.raises(TypeError, match="is no network of `build_network`"):
+        widths_of(object())

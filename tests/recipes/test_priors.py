@@ -18,6 +18,7 @@ def test_a_scale_reaches_the_prior():
     assert isinstance(make_prior("he-normal"), plait.HeNormal)
 
 
-def test_a_scale_where_there_is_none_to_choose_is_refused():
-    with pytest.raises(ValueError, match="`prior_scale` is not for 'he-normal'"):
-        make_prior("he-normal", 0.3)
+@pytest.mark.parametrize("name", ["he-normal", "ard", "group-ard"])
+def test_a_scale_where_there_is_none_to_choose_is_refused(name):
+    with pytest.raises(ValueError, match=f"`prior_scale` is not for '{name}'"):
+        make_prior(name, 0.3)

@@ -41,6 +41,7 @@ class Row:
     estimator: str
     milliseconds: float
     ratio: float
+    flops_ratio: float
     floats_per_weight: float
     peak_bytes: int
     compile_seconds: float
@@ -107,6 +108,8 @@ class Step:
         self.compile_seconds = time.perf_counter() - start
         memory: Any = self._program.memory_analysis()
         # Donated arguments alias outputs: count them once.
+        costs: Any = self._program.cost_analysis()
+        self.flops = float(costs["flops"])
         self.peak_bytes = int(
             memory.temp_size_in_bytes
             + memory.argument_size_in_bytes
@@ -168,9 +171,9 @@ def measure(network: Network, methods: dict[str, Method], *, rounds: int, key: P
     for name, step in steps.items():
         family, _, estimator = name.partition(" ")
         ratio = seconds[name] / seconds[DETERMINISTIC]
-        rows.append(
-            Row(family, estimator, 1e3 * seconds[name], ratio, floats[name], step.peak_bytes, step.compile_seconds)
-        )
+        flops = step.flops / steps[DETERMINISTIC].flops
+        size, compiling = step.peak_bytes, step.compile_seconds
+        rows.append(Row(family, estimator, 1e3 * seconds[name], ratio, flops, floats[name], size, compiling))
     return rows
 
 
@@ -179,11 +182,12 @@ def as_markdown(network: Network, rows: list[Row]) -> str:
     lines = [
         f"## {network.name}",
         "",
-        "| family | estimator | step / deterministic | floats per weight | peak MB | compile s |",
-        "| --- | --- | ---: | ---: | ---: | ---: |",
+        "| family | estimator | step / deterministic | flops / deterministic | floats per weight | peak MB | "
+        "compile s |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [
-        f"| {row.family} | {row.estimator} | {row.ratio:.2f} | {row.floats_per_weight:.3f} | "
+        f"| {row.family} | {row.estimator} | {row.ratio:.2f} | {row.flops_ratio:.2f} | {row.floats_per_weight:.3f} | "
         f"{row.peak_bytes / 1e6:.0f} | {row.compile_seconds:.1f} |"
         for row in rows
     ]
@@ -207,7 +211,8 @@ class Options:
 PAGE = """# What a step costs
 
 Forward, backward and Adam, as a ratio to the deterministic step of the same network; the minimum of {rounds}
-interleaved rounds (fewer where a step is slow) in one run on {cores} CPU cores, JAX {version}. *Floats per weight* are
+interleaved rounds (fewer where a step is slow) in one run on {cores} CPU cores, JAX {version}. *Flops* are those of the
+compiled step as XLA counts them, in which the triangles of a matrix normal count as squares. *Floats per weight* are
 the numbers that are trained, before the optimizer; *peak MB* is what the compiled step holds (state of Adam included);
 compile seconds are of the step alone.
 

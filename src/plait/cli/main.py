@@ -17,6 +17,7 @@ from plait.cli.inspect import Inspect
 from plait.cli.message import is_message, worded
 from plait.cli.predict import Predict
 from plait.cli.reproduce import Reproduce
+from plait.cli.shrink import Shrink
 from plait.cli.train import Train
 from plait.fit import NonFiniteLoss
 
@@ -26,6 +27,7 @@ COMMANDS: dict[str, type[Command]] = {
     "predict": Predict,
     "inspect": Inspect,
     "compress": Compress,
+    "shrink": Shrink,
     "datasets": Datasets,
     "reproduce": Reproduce,
 }

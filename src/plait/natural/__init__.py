@@ -1,6 +1,7 @@
 """Noisy natural gradient: optimizers of `plait.fit` whose curvature is the posterior's precision (paper 004)."""
 
 from plait.natural.ivon import IVON as IVON
+from plait.natural.matrix_normal_factors import natural_factors as natural_factors
 from plait.natural.method import NaturalGradient as NaturalGradient
 from plait.natural.method import NaturalState as NaturalState
 from plait.natural.noisy_adam import NoisyAdam as NoisyAdam

@@ -72,13 +72,13 @@ class MatrixNormalPosterior(Posterior):
         kronecker = jnp.einsum("ik,jl->ijkl", self.rows.covariance(), self.columns.covariance())
         return in_memory_order(kronecker.reshape(self.layout.size, -1), self.layout)
 
-    def deviation(self, key: PRNGKey) -> Array:
-        """A X B^T, in the weight's shape."""
-        noise = normal(key, (self.layout.fan_in, self.layout.fan_out), self.mean.dtype)
+    def deviation(self, noise: Array) -> Array:
+        """A X B^T, in the weight's shape, for X [n, m]."""
         return self.layout.from_matrix(self.rows.times(self.columns.times(noise).T).T)
 
     def sample(self, key: PRNGKey) -> Array:
-        return self.mean + self.deviation(key)
+        noise = normal(key, (self.layout.fan_in, self.layout.fan_out), self.mean.dtype)
+        return self.mean + self.deviation(noise)
 
     def log_prob(self, weight: Array) -> Scalar:
         residual = self.layout.to_matrix(weight - self.mean)

@@ -20,7 +20,7 @@ from plait.model import BayesianModel
 from plait.predict import evaluate
 from plait.predict.evaluation import TITLES
 from plait.recipes.keys import run_keys
-from plait.recipes.run_folder import RunFolder, check_free
+from plait.recipes.run_folder import RunFolder, check_free, free_name_beside
 from plait.recipes.run_report import write_report
 from plait.recipes.running import load_model
 from plait.recipes.scoring import metrics_of, score
@@ -79,7 +79,7 @@ def compress_run(
         progress: whether to show bars.
     """
     folder = RunFolder.open(run)
-    target = free_name(folder.path) if output is None else Path(output)
+    target = free_name_beside(folder.path, "compressed") if output is None else Path(output)
     check_free(target)
     options, facts, keys = folder.options, folder.facts, run_keys(folder.options.training.seed)
     bnn = load_model(folder)
@@ -110,7 +110,7 @@ def compress_run(
     before, after = (
         score(model, name, dataset.test, facts, key=keys.evaluation, **how) for model in (bnn, found.model)
     )
-    made = RunFolder.create(target, options, facts, found.ranks)
+    made = RunFolder.create(target, options, facts, found.ranks, folder.masked)
     save(made.model, found.model)
     history = folder.read_history()
     made.write_history(history)
@@ -145,16 +145,6 @@ def restore_tensors(source: str | os.PathLike[str], output: str | os.PathLike[st
     target = _free_file(Path(source), "restored", output)
     decompress_file(source, target)
     return target
-
-
-def free_name(run: Path) -> Path:
-    """The folder of a run with "-compressed" after its name, and a number where that is taken."""
-    stem, number = f"{run.resolve().name}-compressed", 1
-    path = run.resolve().parent / stem
-    while path.exists():
-        number += 1
-        path = path.with_name(f"{stem}-{number}")
-    return path
 
 
 def _free_file(source: Path, what: str, output: str | os.PathLike[str] | None) -> Path:

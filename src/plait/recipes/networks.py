@@ -38,7 +38,7 @@ class Perceptron(eqx.Module):
     def __init__(self, sizes: tuple[int, ...], activation: ActivationName, *, key: PRNGKey):
         pairs = list(itertools.pairwise(sizes))
         self.layers = tuple(
-            _dense(*pair, key=k) for pair, k in zip(pairs, jax.random.split(key, len(pairs)), strict=True)
+            dense(*pair, key=k) for pair, k in zip(pairs, jax.random.split(key, len(pairs)), strict=True)
         )
         self.activation = activation
 
@@ -71,7 +71,7 @@ class Convolutional(eqx.Module):
         *keys, head_key = jax.random.split(key, len(channels) + 1)
         pairs = itertools.pairwise((*colours, *channels) if colours else (1, *channels))
         self.convolutions = tuple(
-            _rescaled(eqx.nn.Conv2d(*pair, size, padding="SAME", key=k), pair[0] * size**2, k)
+            rescaled(eqx.nn.Conv2d(*pair, size, padding="SAME", key=k), pair[0] * size**2, k)
             for pair, k in zip(pairs, keys, strict=True)
         )
         shrunk = 2 ** len(channels)
@@ -82,7 +82,7 @@ class Convolutional(eqx.Module):
     def __call__(self, x: Array) -> Array:
         x = x[None] if x.ndim == 2 else jnp.moveaxis(x, -1, 0)  # [channels, height, width]
         for convolution in self.convolutions:
-            x = _halved(ACTIVATIONS[self.activation](convolution(x)))
+            x = halved(ACTIVATIONS[self.activation](convolution(x)))
         return self.head(x)
 
 
@@ -145,18 +145,30 @@ def build_network(
     return Convolutional(input_shape, tuple(channels), hidden, outputs, size, activation, key=key)
 
 
-def _dense(fan_in: int, fan_out: int, *, key: PRNGKey) -> eqx.nn.Linear:
-    return _rescaled(eqx.nn.Linear(fan_in, fan_out, key=key), fan_in, key)
+def dense(fan_in: int, fan_out: int, *, key: PRNGKey) -> eqx.nn.Linear:
+    """A dense layer that starts as `rescaled` says."""
+    return rescaled(eqx.nn.Linear(fan_in, fan_out, key=key), fan_in, key)
 
 
-def _rescaled(layer: Any, fan_in: int, key: PRNGKey) -> Any:
+def rescaled(layer: Any, fan_in: int, key: PRNGKey) -> Any:
     """He's initial weights, N(0, 2 / fan_in), and no bias: what the default prior expects."""
     weight = (2 / fan_in) ** 0.5 * jax.random.normal(key, layer.weight.shape)
     return eqx.tree_at(lambda each: (each.weight, each.bias), layer, (weight, jnp.zeros_like(layer.bias)))
 
 
-def _halved(x: Array) -> Array:
+def halved(x: Array) -> Array:
     """2 x 2 maxima, by reshape: XLA's reduce_window is slow on a CPU. An odd last row or column is dropped."""
     channels, height, width = x.shape
     x = x[:, : height // 2 * 2, : width // 2 * 2]
     return jnp.max(x.reshape(channels, height // 2, 2, width // 2, 2), axis=(2, 4))
+
+
+def widths_of(network: Any) -> tuple[int, ...]:
+    """The `widths` with which `build_network` makes a network of these sizes."""
+    if isinstance(network, Perceptron):
+        return tuple(layer.weight.shape[0] for layer in network.layers[:-1])
+    if isinstance(network, Convolutional):
+        return (*(each.weight.shape[0] for each in network.convolutions), *widths_of(network.head))
+    if isinstance(network, Recurrent):
+        return network.embedding.weight.shape[1], network.head.weight.shape[1]
+    raise TypeError(f"{type(network).__name__} is no network of `build_network`")

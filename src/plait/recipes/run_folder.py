@@ -1,6 +1,7 @@
 """The folder of a training run: everything there is to know about it.
 
-config.json         options and facts about the data: enough to build everything again; after `plait compress` the ranks
+config.json         options and facts about the data: enough to build everything again; after `plait compress` the
+                    ranks, after `plait shrink` which weights are masked
 checkpoints/        the state of training, to go on from
 model.safetensors   the trained weights
 history.csv, .json  a row for each epoch
@@ -11,7 +12,7 @@ report.html         the same and more, with pictures
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,23 +30,39 @@ RUNS = Path("runs")
 class RunFolder:
     """One of them. `create` makes a new one, `open` finds one that is there."""
 
-    def __init__(self, path: Path, options: Options, facts: Facts, ranks: Mapping[str, int] | None = None):
+    def __init__(
+        self,
+        path: Path,
+        options: Options,
+        facts: Facts,
+        ranks: Mapping[str, int] | None = None,
+        masked: Sequence[str] | None = None,
+    ):
         self.path = path
         self.options = options
         self.facts = facts
         self.ranks = dict(ranks or {})
         """Of weights that were tied after training, by path; the options say what they were before."""
+        self.masked = None if masked is None else tuple(masked)
+        """Weights with zeros in them, by path, of a network that was made smaller; None for all others."""
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], options: Options, facts: Facts, ranks: Mapping[str, int] | None = None
+        cls,
+        path: str | os.PathLike[str],
+        options: Options,
+        facts: Facts,
+        ranks: Mapping[str, int] | None = None,
+        masked: Sequence[str] | None = None,
     ) -> "RunFolder":
         """A new folder; one that is there must be empty."""
-        folder = cls(Path(path), options, facts, ranks)
+        folder = cls(Path(path), options, facts, ranks, masked)
         check_free(folder.path)
         folder.path.mkdir(parents=True, exist_ok=True)
         config = {"format": FORMAT, "plait": version("plait"), "options": options.to_dict(), "facts": facts.to_dict()}
-        folder.write_json("config.json", config | ({"ranks": folder.ranks} if folder.ranks else {}))
+        later = {"ranks": folder.ranks or None, "masked": folder.masked}
+        config |= {name: value for name, value in later.items() if value is not None}
+        folder.write_json("config.json", config)
         return folder
 
     @classmethod
@@ -59,10 +76,17 @@ class RunFolder:
             content = json.loads(config.read_text())
             if content["format"] == FORMAT:
                 options, facts = Options.from_dict(content["options"]), Facts.from_dict(content["facts"])
-                return cls(Path(path), options, facts, content.get("ranks"))
+                return cls(Path(path), options, facts, content.get("ranks"), content.get("masked"))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"{config} is damaged ({error}), or was not written by `plait train`") from error
         raise ValueError(f"{config} was written by another version of Plait: its format is {content['format']!r}")
+
+    @property
+    def made_by(self) -> str | None:
+        """The command that made it of another run, if one did."""
+        if self.masked is not None:
+            return "plait shrink"
+        return "plait compress" if self.ranks else None
 
     @property
     def checkpoints(self) -> Path:
@@ -119,4 +143,14 @@ def free_name(options: Options) -> Path:
     while path.exists():
         number += 1
         path = RUNS / f"{name}-{number}"
+    return path
+
+
+def free_name_beside(run: Path, what: str) -> Path:
+    """The folder of a run with a word after its name, and a number where that is taken."""
+    stem, number = f"{run.resolve().name}-{what}", 1
+    path = run.resolve().parent / stem
+    while path.exists():
+        number += 1
+        path = path.with_name(f"{stem}-{number}")
     return path

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from plait.checkpoint import load, save
 from plait.data import Dataset
 from plait.fit import EarlyStopping, Fit, fit
@@ -20,6 +22,7 @@ from plait.recipes.run_folder import RunFolder, check_free, free_name
 from plait.recipes.run_report import write_report
 from plait.recipes.scoring import Scored, metrics_of, score
 from plait.recipes.training_data import load_data
+from plait.sparsity import with_masks
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +70,8 @@ def train(options: Options, output: str | os.PathLike[str] | None = None, *, pro
 def resume(path: str | os.PathLike[str], *, progress: bool | None = None) -> Done:
     """Go on with a run from its last checkpoint; the result is that of a run that never stopped."""
     folder = RunFolder.open(path)
-    if folder.ranks:
-        raise ValueError(f"{path} was made by `plait compress`, and has no training to go on with; train another run")
+    if folder.made_by is not None:
+        raise ValueError(f"{path} was made by `{folder.made_by}`, and has no training to go on with; train another run")
     job = prepare(folder.options)
     if job.facts.to_dict() != folder.facts.to_dict():
         raise ValueError(f"{job.facts.name} is not the data any more that {path} was begun with; start a new run")
@@ -81,7 +84,14 @@ def load_model(folder: RunFolder) -> BayesianModel:
         raise ValueError(
             f"{folder.path} has no trained model yet: go on with `plait train --resume {folder.path}` first"
         )
-    return load(folder.model, like=_build(folder.options, folder.facts, folder.ranks))
+    return load(folder.model, like=blank_model(folder))
+
+
+def blank_model(folder: RunFolder) -> BayesianModel:
+    """A model that is built as the trained one was, masks included."""
+    bnn = _build(folder.options, folder.facts, folder.ranks)
+    shapes = {row.path: row.shape for row in bnn.sites}
+    return with_masks(bnn, {path: np.zeros(shapes[path], bool) for path in folder.masked or ()})
 
 
 def _build(options: Options, facts: Facts, ranks: Mapping[str, int] | None = None) -> BayesianModel:

@@ -44,6 +44,12 @@ STUDIES: dict[str, Study] = {
     ),
     "nng-vgg16": Study("the same with the conv net of the paper's code, on an accelerator (MATH 3.7)", "nng.vgg16"),
     "nng-hmc": Study("predictive variances against HMC, few labels (paper 004, table 3)", "nng.hmc"),
+    "matrix-normal": Study("matrix-normal sparse learning: MLPs on MNIST and Fashion-MNIST (paper 002)", "sparse.mlp"),
+    "matrix-normal-conv": Study("the same with a CNN on Fashion-MNIST, and VGG-like ones on CIFAR-10", "sparse.conv"),
+    "matrix-normal-beyond": Study("ties under ARD, natural gradients for factors, frontiers", "sparse.beyond"),
+    "matrix-normal-vae": Study(
+        "autoencoders with diagonal, matrix-normal and full latents (paper 002)", "vae.experiment"
+    ),
 }
 
 

@@ -2,8 +2,10 @@
 
 from plait._table import Table as Table
 from plait.report.comparison import comparison as comparison
+from plait.report.curve_grid import curve_grid as curve_grid
 from plait.report.epoch_curves import epoch_curves as epoch_curves
 from plait.report.images import image_grid as image_grid
+from plait.report.latent_map import latent_map as latent_map
 from plait.report.learning_curves import learning_curves as learning_curves
 from plait.report.method_bands import method_bands as method_bands
 from plait.report.page import Page as Page

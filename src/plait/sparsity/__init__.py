@@ -1,5 +1,6 @@
 """Zeros in posteriors, and smaller models without them."""
 
+from plait.sparsity.masks import with_masks as with_masks
 from plait.sparsity.report import LayerReport as LayerReport
 from plait.sparsity.report import Report as Report
 from plait.sparsity.rule import Budget as Budget
