@@ -40,6 +40,10 @@ class CauchyPosterior(Posterior):
     def sample(self, key: PRNGKey) -> Array:
         return self.location + self.scale * jax.random.cauchy(key, self.location.shape, self.location.dtype)
 
+    def samples(self, key: PRNGKey, count: int) -> Array:
+        shape = (count, *self.location.shape)
+        return self.location[None] + self.scale[None] * jax.random.cauchy(key, shape, self.location.dtype)
+
     def log_prob(self, weight: Array) -> Scalar:
         standardised = (weight - self.location) / self.scale
         return -jnp.sum(jnp.log(math.pi * self.scale) + jnp.log1p(jnp.square(standardised)))
