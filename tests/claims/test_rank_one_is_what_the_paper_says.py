@@ -10,8 +10,8 @@ import pytest
 import scipy.integrate
 
 import plait
-from plait.analysis import mixture_kl
 from plait._random import key_for
+from plait.analysis import mixture_kl
 from plait.posterior import CauchyPosterior, MeanFieldPosterior, RankOnePosterior
 from plait.posterior.rank_one import ComponentVector
 from plait.site import Layout

@@ -19,9 +19,7 @@ def normalised(params: dict[str, jax.Array], x: jax.Array, shared: bool) -> jax.
 def test_batch_statistics_are_of_a_component_or_of_all(shared: bool, key: jax.Array):
     params = {"w": jax.random.normal(key, (3, 2)), "b": jnp.zeros(2)}
     x = jax.random.normal(key, (5, 3))
-    bnn = plait.bayesianize(
-        params, x, apply=lambda p, x: normalised(p, x, shared), posterior=plait.RankOne(3), key=key
-    )
+    bnn = plait.bayesianize(params, x, apply=lambda p, x: normalised(p, x, shared), posterior=plait.RankOne(3), key=key)
     y = bnn(x, key=key)
     assert y.shape == (3, 5, 2)
     by_component = jnp.mean(y, axis=1)

@@ -1,4 +1,6 @@
-"""A product under `jax.vmap` whose mapped axis becomes more rows of one matrix product: [K, ..., d] . W as [K ..., d] . W.
+"""A product under `jax.vmap` whose mapped axis becomes more rows of one matrix product.
+
+    [K, ..., d] . W   as   [K ..., d] . W
 
 JAX's own rule keeps the mapped axis apart. The gradient of W then contracts two axes at once, which XLA lays out badly
 on a CPU: a step of a network of dense layers takes twice as long.

@@ -23,7 +23,6 @@ from plait.prior import Prior
 from plait.trace import Program, example_axes, interpret, trace
 from plait.trace.example_axis import ExampleAxes
 
-
 COMPONENTS = "components"
 """The name of the axis over mixture components, for collectives in a model: `jax.lax.pmean(x, "components")`."""
 

@@ -1,6 +1,6 @@
 """Independent log-Gaussian entries: log W ~ N(mu, sigma^2), so that W > 0. The positive factors of paper 003.
 
-    E[W] = exp(mu + sigma^2 / 2),      Var[W] = (exp(sigma^2) - 1) E[W]^2,      H[q] = H[N(mu, sigma^2)] + sum mu
+E[W] = exp(mu + sigma^2 / 2),      Var[W] = (exp(sigma^2) - 1) E[W]^2,      H[q] = H[N(mu, sigma^2)] + sum mu
 """
 
 import equinox as eqx

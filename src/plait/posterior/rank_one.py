@@ -31,7 +31,6 @@ from plait.posterior.point import PointPosterior
 from plait.site.base import MatrixSite, Site
 from plait.site.layout import Layout
 
-
 FactorFamily: TypeAlias = Literal["normal", "cauchy", "lognormal", "point", "dropout"]
 
 
@@ -81,7 +80,7 @@ class RankOnePosterior(Posterior):
         return self.num_components
 
     def component(self, index: Array | int) -> Posterior:
-        rows, columns = jax.tree.map(lambda leaf: leaf[index], (self.rows, self.columns))
+        rows, columns = (_of_component(factor, index) for factor in (self.rows, self.columns))
         return RankOnePosterior(self.kernel, rows, columns, self.layout, None, self.clip, self.kl_reduction)
 
     @property
@@ -184,6 +183,12 @@ class RankOnePosterior(Posterior):
     @property
     def num_params(self) -> int:
         return self.kernel.size + sum(f.num_params for f in (self.rows, self.columns) if f is not None)
+
+
+def _of_component(factor: Posterior | None, index: Array | int) -> Posterior | None:
+    if isinstance(factor, DroppedPosterior):
+        return DroppedPosterior(Layout.vector(factor.layout.shape[1:]), factor.rate)
+    return jax.tree.map(lambda leaf: leaf[index], factor)
 
 
 class ComponentVector(Posterior):

@@ -1,6 +1,6 @@
 """log W ~ N(m, s^2), for positive factors (paper 003). Against a log-Gaussian posterior the KL is that of the logs:
 
-    KL(LogN(mu, sigma^2) || LogN(m, s^2)) = KL(N(mu, sigma^2) || N(m, s^2))
+KL(LogN(mu, sigma^2) || LogN(m, s^2)) = KL(N(mu, sigma^2) || N(m, s^2))
 """
 
 from typing import Any

@@ -9,8 +9,8 @@ import numpy as np
 from jax import lax
 
 from plait._typing import Array, PRNGKey
-from plait.data.corruption.severities import Number
 from plait.data.corruption.resampling import both_sides, gaussian_matrix, grid, look_up, zoom_matrix
+from plait.data.corruption.severities import Number
 
 
 def gaussian_blur(image: Array, key: PRNGKey, sigma: Number) -> Array:
@@ -37,7 +37,9 @@ def defocus_blur(image: Array, key: PRNGKey, constants: tuple[Number, ...]) -> A
     kernel = jnp.asarray(soft, image.dtype)[:, :, None, None]
     planes = jnp.moveaxis(padded, -1, 0)[..., None]
     numbers = ("NHWC", "HWIO", "NHWC")
-    return jnp.moveaxis(lax.conv_general_dilated(planes, kernel, (1, 1), "VALID", dimension_numbers=numbers)[..., 0], 0, -1)
+    return jnp.moveaxis(
+        lax.conv_general_dilated(planes, kernel, (1, 1), "VALID", dimension_numbers=numbers)[..., 0], 0, -1
+    )
 
 
 def zoom_blur(image: Array, key: PRNGKey, constants: tuple[Number, ...]) -> Array:

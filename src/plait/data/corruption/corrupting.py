@@ -26,7 +26,9 @@ CHUNK = 500
 
 Corruption = Callable[[Array, PRNGKey, Any], Array]
 FUNCTIONS: dict[str, Corruption] = {
-    name: next(getattr(module, name) for module in (noise, blur, weather, digital, jpeg, geometry) if hasattr(module, name))
+    name: next(
+        getattr(module, name) for module in (noise, blur, weather, digital, jpeg, geometry) if hasattr(module, name)
+    )
     for name in (*COMMON, *EXTRA, *GEOMETRIC)
 }
 """By name."""

@@ -44,4 +44,6 @@ class PublishedCorruptions:
             )
         size = len(pictures) // len(SEVERITIES)
         part = slice((severity - 1) * size, severity * size)
-        return Pair(np.asarray(pictures[part]).astype(np.float32) / np.float32(255), self._labels[part].astype(np.int32))
+        return Pair(
+            np.asarray(pictures[part]).astype(np.float32) / np.float32(255), self._labels[part].astype(np.int32)
+        )
