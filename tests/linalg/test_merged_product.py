@@ -11,7 +11,8 @@ WEIGHT = jax.random.normal(jax.random.key(0), (3, 2, 5))
 
 
 @pytest.mark.parametrize(
-    ("shape", "contracted"), [((4, 7, 3, 2), ((1, 2), (0, 1))), ((4, 2, 6, 3), ((0, 2), (1, 0))), ((4, 5), ((0,), (2,)))]
+    ("shape", "contracted"),
+    [((4, 7, 3, 2), ((1, 2), (0, 1))), ((4, 2, 6, 3), ((0, 2), (1, 0))), ((4, 5), ((0,), (2,)))],
 )
 def test_it_is_what_vmap_does(shape: tuple[int, ...], contracted: tuple[tuple[int, ...], tuple[int, ...]]):
     x = jax.random.normal(jax.random.key(1), shape)
@@ -25,7 +26,8 @@ def test_it_is_what_vmap_does(shape: tuple[int, ...], contracted: tuple[tuple[in
 
     assert ours(x, WEIGHT).shape[: 1 + len(free)] == (4, *(shape[1 + i] for i in free))
     found, expected = (
-        jax.value_and_grad(lambda x, w, f=f: jnp.sum(jnp.sin(f(x, w))), argnums=(0, 1))(x, WEIGHT) for f in (ours, usual)
+        jax.value_and_grad(lambda x, w, f=f: jnp.sum(jnp.sin(f(x, w))), argnums=(0, 1))(x, WEIGHT)
+        for f in (ours, usual)
     )
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)

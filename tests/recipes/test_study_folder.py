@@ -1,5 +1,7 @@
 """A part of a study keeps its folder to itself."""
 
+import types
+
 import pytest
 
 from plait.recipes.study_folder import add_seconds, claim, read_json, stop_if_interrupted
@@ -18,11 +20,7 @@ def test_seconds_add_up_over_stops(tmp_path):
     assert add_seconds(tmp_path, 1.5) == 3.5
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_an_interruption_ends_the_study():
-    class Stopped:
-        interrupted = True
-
     with pytest.raises(KeyboardInterrupt):
-        stop_if_interrupted.__wrapped__(Stopped()) if hasattr(stop_if_interrupted, "__wrapped__") else stop_if_interrupted(
-            Stopped()
-        )
+        stop_if_interrupted(types.SimpleNamespace(interrupted=True))

@@ -70,7 +70,9 @@ def frost(image: Array, key: PRNGKey, constants: tuple[Number, ...]) -> Array:
     ours, theirs = constants
     size = image.shape[0]
     whole = 1 << (size - 1).bit_length()
-    landscape, grain = (plasma(k, whole, decay)[:size, :size] for k, decay in zip(jax.random.split(key), (1.6, 1.2), strict=True))
+    landscape, grain = (
+        plasma(k, whole, decay)[:size, :size] for k, decay in zip(jax.random.split(key), (1.6, 1.2), strict=True)
+    )
     # Crystals are bright along the lines where a landscape crosses its middle height.
     ridges = 1 - jnp.abs(2 * landscape - 1)
     ice = jnp.clip(0.25 + 0.75 * ridges**3 + 0.4 * (grain - 0.5), 0, 1)[..., None].astype(image.dtype)
