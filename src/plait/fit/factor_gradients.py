@@ -35,7 +35,7 @@ def scale_factor_gradients(multiplier: float) -> optax.GradientTransformation:
         del params
         return jax.tree.map(scaled, updates, is_leaf=_is_posterior), state
 
-    return optax.GradientTransformation(lambda _: optax.EmptyState(), update)
+    return optax.GradientTransformation(_stateless, update)
 
 
 def l2_on_points(strength: float, *, leaving_out: tuple[str, ...] = ()) -> optax.GradientTransformation:
@@ -61,7 +61,12 @@ def l2_on_points(strength: float, *, leaving_out: tuple[str, ...] = ()) -> optax
         }
         return eqx.tree_at(lambda bnn: bnn.posteriors, updates, posteriors), state
 
-    return optax.GradientTransformation(lambda _: optax.EmptyState(), update)
+    return optax.GradientTransformation(_stateless, update)
+
+
+def _stateless(params: PyTree) -> optax.EmptyState:
+    del params
+    return optax.EmptyState()
 
 
 def _is_posterior(value: Any) -> bool:

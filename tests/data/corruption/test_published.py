@@ -29,7 +29,7 @@ def test_what_is_not_there_is_said(folder, tmp_path):
     with pytest.raises(ValueError, match="`severity` must be 1 to 5, got 0"):
         published.pair("fog", 0)
     np.save(folder / "snow.npy", np.zeros((9, 2, 2, 3), np.uint8))
-    with pytest.raises(ValueError, match="has 9 pictures and labels.npy 10 labels"):
+    with pytest.raises(ValueError, match=r"has 9 pictures and labels.npy 10 labels"):
         PublishedCorruptions(folder).pair("snow", 1)
     with pytest.raises(FileNotFoundError, match=r"holds no labels.npy: give the folder that CIFAR-10-C.tar unpacks to"):
         PublishedCorruptions(tmp_path / "nowhere")

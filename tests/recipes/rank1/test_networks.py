@@ -28,5 +28,5 @@ def test_resnet_50_has_its_parameters():
 
 
 def test_a_depth_that_makes_no_blocks_is_refused():
-    with pytest.raises(ValueError, match="a depth of 6 n . 4 and a width of at least 1, got 12 and 1"):
+    with pytest.raises(ValueError, match=r"a depth of 6 n . 4 and a width of at least 1, got 12 and 1"):
         WideResNet(12, 1, 3, 10, key=jax.random.key(0))

@@ -78,7 +78,7 @@ def glass_blur(image: Array, key: PRNGKey, constants: tuple[Number, ...]) -> Arr
     A pixel of a grey picture changes places with a neighbour, every other time. In colour it takes the neighbour's
     value and gives none, as in the pictures that were published.
     """
-    sigma, reach, rounds = constants
+    sigma, reach, rounds = constants[0], int(constants[1]), int(constants[2])
     size, colours = image.shape[0], image.shape[-1]
     blur = functools.partial(both_sides, matrix=gaussian_matrix(size, sigma))
     # From the far corner on, and never so near to the border that a neighbour lies beyond it.

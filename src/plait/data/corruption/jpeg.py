@@ -67,10 +67,10 @@ def _plane(plane: Array, base: np.ndarray, quality: Number) -> Array:
     plane = jnp.pad(plane, ((0, -height % 8), (0, -width % 8)), "edge")
     cosines, steps = jnp.asarray(COSINES, plane.dtype), jnp.asarray(table(base, quality), plane.dtype)
     blocks = plane.reshape(plane.shape[0] // 8, 8, plane.shape[1] // 8, 8)
-    exact = {"precision": jax.lax.Precision.HIGHEST}
-    coefficients = jnp.einsum("ui,aibj,vj->aubv", cosines, blocks, cosines, **exact)
+    exact = jax.lax.Precision.HIGHEST
+    coefficients = jnp.einsum("ui,aibj,vj->aubv", cosines, blocks, cosines, precision=exact)
     rounded = jnp.round(coefficients / steps[None, :, None]) * steps[None, :, None]
-    back = jnp.einsum("ui,aubv,vj->aibj", cosines, rounded, cosines, **exact)
+    back = jnp.einsum("ui,aubv,vj->aibj", cosines, rounded, cosines, precision=exact)
     return back.reshape(plane.shape)[:height, :width]
 
 

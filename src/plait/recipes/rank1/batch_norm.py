@@ -107,11 +107,15 @@ def collect_statistics(
 def _slot(path: str, model: BayesianModel, found: Array) -> tuple[Callable[[BayesianModel], Array], Array]:
     posterior = model.posteriors[path]
     if isinstance(posterior, ComponentVector):
-        return lambda bnn: bnn.posteriors[path].values, found
+        return lambda bnn: _values(bnn.posteriors[path]), found
     assert isinstance(posterior, PointPosterior)
     # Components that share their statistics agree on them.
     shared = found if found.ndim == 1 else jnp.mean(found, axis=0)
     return lambda bnn: bnn.posteriors[path].mean, shared
+
+
+def _values(posterior: Any) -> Array:
+    return posterior.values
 
 
 def _with_posteriors(model: BayesianModel, trained: BayesianModel) -> BayesianModel:

@@ -99,11 +99,11 @@ class Cut:
     def shown(self) -> str:
         """As they are typed, but for places."""
         parts = [self.study]
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.name in ("study", "output", "data_dir") or value == field.default:
+        for each in dataclasses.fields(self):
+            value = getattr(self, each.name)
+            if each.name in ("study", "output", "data_dir") or value == each.default:
                 continue
-            option = field.name.replace("_", "-")
+            option = each.name.replace("_", "-")
             parts.append("--no-variations" if option == "variations" else f"--{option} {_typed(value)}")
         return " ".join(parts)
 

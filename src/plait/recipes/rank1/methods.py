@@ -91,8 +91,7 @@ def rank_one(protocol: Protocol, factors: Factors, name: str, *, components: int
 def _around(family: RankOne, protocol: Protocol) -> dict[str, Family]:
     """Norms are shared, but for the statistics where each component has its own; biases are each component's."""
     statistics: Family = Point() if protocol.shared_norms or family.components == 1 else family
-    norms: dict[str, Family] = dict.fromkeys(STATISTICS, statistics) | {"scale": Point(), "*.shift": Point()}
-    return norms | {"*": family}
+    return {**dict.fromkeys(STATISTICS, statistics), "scale": Point(), "*.shift": Point(), "*": family}
 
 
 def batch_ensemble(protocol: Protocol) -> Method:

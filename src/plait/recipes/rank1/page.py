@@ -27,7 +27,9 @@ def result_table(results: Results, targets: Targets | None = None) -> Table:
     corrupted = any(result.corrupted for found in results.values() for result in found)
     rows = []
     for name, found in results.items():
-        paper = dict(zip(COLUMNS, targets.rows.get(NAMES.get(name, name), ()), strict=False)) if targets else {}
+        paper: dict[str, str] = {}
+        if targets is not None:
+            paper |= zip(COLUMNS, targets.rows.get(NAMES.get(name, name), ()), strict=False)
         cells = [_cell([r.clean[m].value for r in found], paper.get(TITLES[m])) for m in METRICS]
         if corrupted:
             names = ("cNLL", "cA", "cECE")
