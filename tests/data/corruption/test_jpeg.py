@@ -20,9 +20,10 @@ def test_it_is_what_pillow_writes_and_reads(colours: int):
     PIL.Image.fromarray(picture.squeeze()).save(stream, "JPEG", quality=40)
     expected = np.asarray(PIL.Image.open(stream)).reshape(picture.shape).astype(float)
     found = 255 * np.asarray(jpeg_compression(jnp.asarray(picture / np.float32(255)), jax.random.key(0), 40))
-    # Its integer arithmetic is up to two steps off.
-    assert np.abs(found - expected).mean() < 1.0
-    assert np.abs(expected - picture).mean() > 5
+    # Colours of one pixel beside another are mixed with other rounding.
+    changed = np.abs(expected - picture).mean()
+    assert changed > 5
+    assert np.abs(found - expected).mean() < 0.1 * changed
 
 
 def test_steps_grow_as_quality_falls():

@@ -43,14 +43,14 @@ def jpeg_compression(image: Array, key: PRNGKey, quality: Number) -> Array:
     height, width, colours = image.shape
     pixels = 255 * image
     if colours == 1:
-        return jnp.clip(jnp.round(_plane(pixels[..., 0] - 128, LUMINANCE, quality) + 128), 0, 255)[..., None] / 255
+        return (_plane(pixels[..., 0] - 128, LUMINANCE, quality) + 128)[..., None] / 255
     # Whole blocks of 16 x 16, of which the colours keep 8 x 8.
     padded = jnp.pad(pixels, ((0, -height % 16), (0, -width % 16), (0, 0)), "edge")
     luma, *chroma = jnp.moveaxis(jnp.einsum("kc,hwc->hwk", jnp.asarray(TO_YCC, image.dtype), padded), -1, 0)
-    luma = _plane(jnp.round(luma) - 128, LUMINANCE, quality) + 128
+    luma = _plane(jnp.round(luma) - 128, LUMINANCE, quality)
     halved = [c.reshape(c.shape[0] // 2, 2, c.shape[1] // 2, 2).mean(axis=(1, 3)) for c in chroma]
     doubled = [_doubled(_doubled(_plane(jnp.round(c), CHROMINANCE, quality)).T).T for c in halved]
-    ycc = jnp.round(jnp.stack([luma, *doubled], axis=-1))
+    ycc = jnp.stack([luma + 128, *map(jnp.round, doubled)], axis=-1)
     rgb = jnp.einsum("ck,hwk->hwc", jnp.asarray(np.linalg.inv(TO_YCC), image.dtype), ycc)
     return jnp.clip(jnp.round(rgb), 0, 255)[:height, :width] / 255
 
@@ -71,7 +71,8 @@ def _plane(plane: Array, base: np.ndarray, quality: Number) -> Array:
     coefficients = jnp.einsum("ui,aibj,vj->aubv", cosines, blocks, cosines, precision=exact)
     rounded = jnp.round(coefficients / steps[None, :, None]) * steps[None, :, None]
     back = jnp.einsum("ui,aubv,vj->aibj", cosines, rounded, cosines, precision=exact)
-    return back.reshape(plane.shape)[:height, :width]
+    # As a byte.
+    return jnp.clip(jnp.round(back.reshape(plane.shape)[:height, :width]), -128, 127)
 
 
 def _doubled(plane: Array) -> Array:

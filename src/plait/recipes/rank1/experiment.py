@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+import tyro
+
 from plait.recipes.rank1 import configs, targets
 from plait.recipes.rank1.page import result_table, write_page
 from plait.recipes.rank1.protocol import Protocol
@@ -62,8 +64,8 @@ EXPERIMENTS = {
 class Cut:
     """What to change in a study; what is not given is as it is."""
 
-    study: Literal[
-        "rank1", "rank1-fashion", "rank1-wrn", "rank1-cifar10", "rank1-cifar100", "rank1-imdb", "rank1-events"
+    study: tyro.conf.Positional[
+        Literal["rank1", "rank1-fashion", "rank1-wrn", "rank1-cifar10", "rank1-cifar100", "rank1-imdb", "rank1-events"]
     ]
     """Which."""
     epochs: int | None = None
@@ -114,8 +116,6 @@ def _typed(value: object) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """A study with changes, from the command line; the result is the exit code."""
-    import tyro
-
     cut = tyro.cli(Cut, args=argv, description=__doc__)
     experiment = EXPERIMENTS[cut.study]
     seeds = experiment.scope.seeds if cut.seeds is None else cut.seeds

@@ -12,6 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import tyro
 
 from plait.data import Dataset, Pair
 from plait.fit import Gradient
@@ -44,7 +45,7 @@ REAL_SIZES = {"cifar10": 50_000, "cifar100": 50_000, "imagenet": 1_281_167, "mni
 class Options:
     """A protocol on random inputs."""
 
-    protocol: Literal["cifar10", "cifar100", "imagenet", "ehr", "ehr-cauchy", "wrn-10-1", "mnist"] = "cifar10"
+    protocol: tyro.conf.Positional[Literal["cifar10", "cifar100", "imagenet", "ehr", "ehr-cauchy", "wrn-10-1", "mnist"]]
     """Which."""
     only: tuple[str, ...] = ()
     """Methods; all by default."""
@@ -129,6 +130,4 @@ def main(options: Options) -> None:
 
 
 if __name__ == "__main__":
-    import tyro
-
     main(tyro.cli(Options, description=__doc__))
