@@ -21,7 +21,7 @@ from plait._typing import Array, PRNGKey
 from plait.data.corruption import blur, digital, geometry, jpeg, noise, weather
 from plait.data.corruption.severities import COLOUR, COMMON, EXTRA, GEOMETRIC, GREY
 
-CHUNK = 500
+CHUNK = 250
 """Pictures in one run of the program."""
 
 Corruption = Callable[[Array, PRNGKey, Any], Array]
@@ -32,6 +32,11 @@ FUNCTIONS: dict[str, Corruption] = {
     for name in (*COMMON, *EXTRA, *GEOMETRIC)
 }
 """By name."""
+TRACED = (
+    *("gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise", "frost", "fog", "brightness", "contrast"),
+    *("saturate", "rotate", "shear", "scale", "translate", "stripe"),
+)
+"""Those whose constants may be arrays: one program serves all severities."""
 SEVERITIES = (1, 2, 3, 4, 5)
 
 
@@ -48,7 +53,9 @@ def corrupt(images: np.ndarray, kind: str, severity: int, *, key: PRNGKey, first
     check_key(key)
     pixels = _check(images, kind, severity)
     grey = pixels.shape[-1] == 1
-    program = _program(kind, (GREY if grey else COLOUR)[kind][severity - 1])
+    constants = (GREY if grey else COLOUR)[kind][severity - 1]
+    traced = jax.tree.map(jnp.float32, constants) if kind in TRACED else None
+    program = _program(kind, None if kind in TRACED else constants)
     kind_key = jax.random.fold_in(key, zlib.crc32(kind.encode()) & 0x7FFFFFFF)
     size, parts = min(CHUNK, len(pixels)), []
     for start in range(0, len(pixels), size):
@@ -56,18 +63,19 @@ def corrupt(images: np.ndarray, kind: str, severity: int, *, key: PRNGKey, first
         # The last part is filled up, so that one program serves all.
         full = np.concatenate([part, np.zeros((size - len(part), *part.shape[1:]), part.dtype)])
         indices = jnp.arange(size, dtype=jnp.uint32) + np.uint32(first + start)
-        parts.append(np.asarray(program(full, kind_key, indices))[: len(part)])
+        parts.append(np.asarray(program(full, kind_key, indices, traced))[: len(part)])
     return np.concatenate(parts).reshape(images.shape)
 
 
 @functools.cache
-def _program(kind: str, constants: Any) -> Callable[[np.ndarray, PRNGKey, Array], Array]:
-    def one(image: Array, key: PRNGKey, index: Array) -> Array:
-        worse = FUNCTIONS[kind](image, jax.random.fold_in(key, index), constants)
+def _program(kind: str, constants: Any) -> Callable[[np.ndarray, PRNGKey, Array, Any], Array]:
+    def one(image: Array, key: PRNGKey, index: Array, traced: Any) -> Array:
+        chosen = constants if traced is None else traced
+        worse = FUNCTIONS[kind](image, jax.random.fold_in(key, index), chosen)
         # A byte is cut off, not rounded; the summand keeps what was a byte as it was.
         return jnp.floor(255 * jnp.clip(worse, 0, 1) + 1e-3) / 255
 
-    return jax.jit(jax.vmap(one, in_axes=(0, None, 0)))
+    return jax.jit(jax.vmap(one, in_axes=(0, None, 0, None)))
 
 
 def _check(images: np.ndarray, kind: str, severity: int) -> np.ndarray:

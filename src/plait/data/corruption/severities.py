@@ -6,6 +6,8 @@ GREY     of 28 x 28 pictures, as MNIST-C was made (Mu & Gilmer 2019, corruptions
 
 from typing import Any, TypeAlias
 
+from plait._typing import Array
+
 COMMON = (
     *("gaussian_noise", "shot_noise", "impulse_noise"),
     *("defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
@@ -18,7 +20,7 @@ EXTRA = ("speckle_noise", "gaussian_blur", "saturate")
 GEOMETRIC = ("shear", "rotate", "scale", "translate", "stripe")
 """Of MNIST-C, beside types with the names above."""
 
-Number: TypeAlias = int | float
+Number: TypeAlias = int | float | Array
 Constants: TypeAlias = dict[str, tuple[Any, ...]]
 
 COLOUR: Constants = {

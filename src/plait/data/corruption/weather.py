@@ -43,25 +43,21 @@ def fog(image: Array, key: PRNGKey, constants: tuple[Number, ...]) -> Array:
 
 def plasma(key: PRNGKey, size: int, decay: Number) -> Array:
     """A fractal landscape in [0, 1] by the diamond-square algorithm, on a torus; `size` is a power of 2."""
-    heights, step, rough = jnp.zeros((size, size)), size, 100.0
-
-    def around(total: Array, key: PRNGKey, rough: float) -> Array:
-        # The roughness enters twice, as it was released.
-        return total / 4 + rough * jax.random.uniform(key, total.shape, total.dtype, -rough, rough)
-
-    while step >= 2:
+    corners, rough = jnp.zeros((1, 1)), jnp.asarray(100.0)
+    while len(corners) < size:
         key, *keys = jax.random.split(key, 4)
-        half = step // 2
-        corners = heights[::step, ::step]
+
+        def around(total: Array, key: PRNGKey, rough: Array = rough) -> Array:
+            # The roughness enters twice, as it was released.
+            return total / 4 + rough * jax.random.uniform(key, total.shape, total.dtype, -rough, rough)
+
         total = corners + jnp.roll(corners, -1, axis=0)
-        centres = around(total + jnp.roll(total, -1, axis=1), keys[0], rough)
-        heights = heights.at[half::step, half::step].set(centres)
-        vertical = centres + jnp.roll(centres, 1, axis=0) + corners + jnp.roll(corners, -1, axis=1)
-        heights = heights.at[::step, half::step].set(around(vertical, keys[1], rough))
-        horizontal = centres + jnp.roll(centres, 1, axis=1) + corners + jnp.roll(corners, -1, axis=0)
-        heights = heights.at[half::step, ::step].set(around(horizontal, keys[2], rough))
-        step, rough = half, rough / decay
-    heights = heights - jnp.min(heights)
+        centres = around(total + jnp.roll(total, -1, axis=1), keys[0])
+        above = around(centres + jnp.roll(centres, 1, axis=0) + corners + jnp.roll(corners, -1, axis=1), keys[1])
+        beside = around(centres + jnp.roll(centres, 1, axis=1) + corners + jnp.roll(corners, -1, axis=0), keys[2])
+        rows = [jnp.stack(pair, axis=-1) for pair in ((corners, above), (beside, centres))]
+        corners, rough = jnp.stack(rows, axis=1).reshape(2 * len(corners), -1), rough / decay
+    heights = corners - jnp.min(corners)
     return heights / jnp.max(heights)
 
 

@@ -80,6 +80,8 @@ class Cut:
     """Whether to run the studies beside the main table."""
     only: tuple[str, ...] = ()
     """Methods of the main table."""
+    published: Path | None = None
+    """The folder CIFAR-10-C as it is published; without it corruptions are made on the fly."""
     seed: int = 0
     """Of everything random."""
     output: Path | None = None
@@ -103,7 +105,7 @@ class Cut:
         parts = [self.study]
         for each in dataclasses.fields(self):
             value = getattr(self, each.name)
-            if each.name in ("study", "output", "data_dir") or value == each.default:
+            if each.name in ("study", "output", "data_dir", "published") or value == each.default:
                 continue
             option = each.name.replace("_", "-")
             parts.append("--no-variations" if option == "variations" else f"--{option} {_typed(value)}")
@@ -120,7 +122,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     experiment = EXPERIMENTS[cut.study]
     seeds = experiment.scope.seeds if cut.seeds is None else cut.seeds
     runs = experiment.scope.variations and cut.variations
-    scope = dataclasses.replace(experiment.scope, seeds=seeds, variations=runs, only=cut.only)
+    scope = dataclasses.replace(experiment.scope, seeds=seeds, variations=runs, only=cut.only, published=cut.published)
     output = Path("results") / cut.study if cut.output is None else cut.output
     command = f"python -m plait.recipes.rank1.experiment {cut.shown()}"
     try:

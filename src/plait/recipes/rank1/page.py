@@ -3,6 +3,7 @@
 <output>/NAME.md and the figures that it shows, in <output>/NAME/, may be copied to docs/results as they are.
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def result_table(results: Results, targets: Targets | None = None) -> Table:
             ]
             errors = [r.corruption_error(b) for r, b in zip(found, base, strict=False)] if base else []
             cells.append(_cell(errors) if errors else "")
-        rows.append((name, *cells, f"{found[0].num_params:,}", f"{1e3 * found[0].seconds_per_step:.3g}"))
+        rows.append((name, *cells, f"{found[0].num_params:,}", _milliseconds(found[0])))
     more = ("cNLL", "cA", "cECE", "mCE") if corrupted else ()
     return Table(("method", *(TITLES[m] for m in METRICS), *more, "parameters", "ms / step"), rows)
 
@@ -134,6 +135,11 @@ def _boxes(results: Results) -> Picture:
         f"Boxes over {kinds} types of corruption, means over seeds; whiskers reach to the best and the worst type."
     )
     return Picture(severity_boxes(by_metric), "Corrupted pictures", caption)
+
+
+def _milliseconds(result: Result) -> str:
+    """Of one epoch there is none without compilation."""
+    return "" if math.isnan(result.seconds_per_step) else f"{1e3 * result.seconds_per_step:.3g}"
 
 
 def _mean(found: Sequence[Result], metric: str) -> float:

@@ -5,9 +5,11 @@ cNLL, cA, cECE = means over the 15 common corruptions and 5 severities
 mCE = mean over corruptions of sum_s error_s / sum_s error_s of the deterministic network
 """
 
+import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -16,8 +18,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from plait._typing import Array, PRNGKey
+from plait.checkpoint.atomic import write_whole
 from plait.data import Pair
-from plait.data.corruption import COMMON, SEVERITIES, corrupt
+from plait.data.corruption import SEVERITIES, corrupt
 from plait.metrics import Estimate, accuracy_terms, expected_calibration_error_estimate
 from plait.model import BayesianModel
 from plait.objective.class_log_probs import class_log_probs
@@ -99,19 +102,21 @@ def score(found: np.ndarray, y: np.ndarray) -> Scores:
 
 
 class CorruptedPictures:
-    """All corruptions of some pictures, made when they are first asked for and kept as bytes."""
+    """All corruptions of some pictures, made when they are first asked for and kept in a folder as bytes."""
 
-    def __init__(self, pair: Pair, *, kinds: Sequence[str] = COMMON, key: PRNGKey):
-        self.pair, self.kinds = pair, tuple(kinds)
-        self._key = key
-        self._made: dict[tuple[str, int], np.ndarray] = {}
+    def __init__(self, pair: Pair, folder: Path, *, key: PRNGKey):
+        self.pair, self.folder, self._key = pair, folder, key
 
     def __call__(self, kind: str, severity: int) -> Pair:
         """Pictures in [0, 1] and labels."""
-        if (kind, severity) not in self._made:
+        file = self.folder / f"{kind}-{severity}.npy"
+        if not file.is_file():
+            stream = io.BytesIO()
             found = corrupt(self.pair.x, kind, severity, key=self._key)
-            self._made[kind, severity] = np.rint(255 * found).astype(np.uint8)
-        return Pair(self._made[kind, severity].astype(np.float32) / np.float32(255), self.pair.y)
+            np.save(stream, np.rint(255 * found).astype(np.uint8))
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(file, stream.getvalue())
+        return Pair(np.load(file).astype(np.float32) / np.float32(255), self.pair.y)
 
 
 def evaluate_corrupted(

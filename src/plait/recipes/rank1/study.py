@@ -2,6 +2,7 @@
 
 OUTPUT/networks/NAME-seed-S      a trained network
 OUTPUT/results/NAME-seed-S.json  its scores, clean and corrupted
+OUTPUT/corrupted/TYPE-SEVERITY.npy  test pictures, corrupted
 """
 
 import re
@@ -13,7 +14,7 @@ import jax
 import numpy as np
 
 from plait.data import Dataset, Pair
-from plait.data.corruption import COMMON
+from plait.data.corruption import COMMON, PublishedCorruptions
 from plait.recipes.rank1.batch_norm import num_statistics
 from plait.recipes.rank1.methods import Method, methods, rank_one
 from plait.recipes.rank1.protocol import Protocol
@@ -27,7 +28,7 @@ from plait.recipes.rank1.scoring import (
     to_json,
 )
 from plait.recipes.rank1.training import Trained, train
-from plait.recipes.study_folder import read_json, write_json
+from plait.recipes.study_folder import claim, read_json, write_json
 
 Results = dict[str, list[Result]]
 """By method, one for each seed."""
@@ -42,6 +43,8 @@ class Scope:
     kinds: tuple[str, ...] = COMMON
     only: tuple[str, ...] = ()
     """Methods of the main table; all by default."""
+    published: Path | None = None
+    """The folder CIFAR-10-C (or CIFAR-100-C), to read corrupted pictures from instead of making them."""
 
 
 def variations(protocol: Protocol) -> dict[str, list[Method]]:
@@ -76,13 +79,15 @@ class Study:
         test = self.dataset.test
         count = protocol.corrupted_examples
         self._scaled = protocol.scaling(self.dataset)
-        pictures = self.dataset.vocabulary_size is None
-        self._corrupted = (
-            CorruptedPictures(Pair(test.x[:count], test.y[:count]), kinds=scope.kinds, key=jax.random.key(0))
-            if pictures
-            else None
-        )
-        self._trained: dict[str, Callable[[], Trained]] = {}
+        where = None if scope.published is None else str(scope.published)
+        looked_at = {"corrupted_examples": count, "test_examples": protocol.test_examples, "kinds": scope.kinds}
+        claim(output, {"title": protocol.title, "seed": seed, "published": where} | looked_at)
+        self._corrupted: Callable[[str, int], Pair] | None = None
+        if scope.published is not None:
+            self._corrupted = PublishedCorruptions(scope.published).pair
+        elif self.dataset.vocabulary_size is None:
+            pair = Pair(test.x[:count], test.y[:count])
+            self._corrupted = CorruptedPictures(pair, output / "corrupted", key=jax.random.key(0))
 
     def main(self) -> Results:
         """The main table."""
