@@ -21,7 +21,7 @@ PROTOCOL = dataclasses.replace(
     corrupted_examples=4,
     batch_size=32,
 )
-SCOPE = Scope(seeds=1, variations=False, kinds=("contrast",), only=("deterministic", "ensemble", "rank-1 Gaussian"))
+SCOPE = Scope(seeds=1, variations=False, kinds=("contrast",), only=("deterministic", "rank-1 Gaussian"))
 EXPERIMENT = Experiment("rank1", PROTOCOL, (targets.CIFAR10,), scope=SCOPE)
 
 
@@ -36,8 +36,7 @@ def test_every_method_has_a_row(done):
     assert [row[0] for row in table.rows] == list(SCOPE.only)
     assert table.columns[4:8] == ("cNLL", "cA", "cECE", "mCE")
     numbers = [int(row[8].replace(",", "")) for row in table.rows]
-    assert numbers[1] == PROTOCOL.components * numbers[0]
-    assert numbers[0] < numbers[2]
+    assert numbers[0] < numbers[1]
 
 
 def test_the_page_says_how_it_was_made_and_what_the_paper_has(done):
