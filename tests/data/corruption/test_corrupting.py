@@ -1,6 +1,7 @@
 """Corrupted pictures: every type runs, follows from the key and the number of the picture, and gets worse."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -23,6 +24,17 @@ def test_every_type_has_five_severities():
     assert set(COLOUR) == {*COMMON, *EXTRA}
     assert set(GREY) == {*COMMON, *EXTRA, *GEOMETRIC} == set(FUNCTIONS)
     assert all(len(row) == 5 for constants in (COLOUR, GREY) for row in constants.values())
+
+
+@pytest.mark.parametrize("kind", sorted(FUNCTIONS))
+def test_every_type_and_severity_takes_its_constants(kind: str):
+    # Traced, not run: what a type does not take is refused here.
+    for shape, constants in (((8, 8, 3), COLOUR), ((8, 8, 1), GREY)):
+        for each in constants.get(kind, ()):
+            found = jax.eval_shape(
+                lambda x, key, each=each: FUNCTIONS[kind](x, key, each), jnp.zeros(shape), jax.random.key(0)
+            )
+            assert found.shape == shape
 
 
 @pytest.mark.parametrize("kind", ["shot_noise", "glass_blur", "motion_blur", "snow", "elastic_transform"])

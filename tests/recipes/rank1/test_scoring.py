@@ -1,4 +1,4 @@
-"""Members, samples and components are averaged as probabilities; corrupted scores are means over types and severities."""
+"""Members, samples and components are averaged as probabilities; corrupted scores over types and severities."""
 
 import jax
 import jax.numpy as jnp

@@ -6,17 +6,17 @@ import numpy as np
 
 from plait._typing import Array, PRNGKey
 from plait.data.corruption.resampling import both_sides, gaussian_matrix, grid, interpolate, pixelate_matrix
-from plait.data.corruption.severities import Number
+from plait.data.corruption.severities import Number, Traced
 
 
-def contrast(image: Array, key: PRNGKey, factor: Number) -> Array:
+def contrast(image: Array, key: PRNGKey, factor: Traced) -> Array:
     """Towards the mean of each colour."""
     del key
     mean = jnp.mean(image, axis=(0, 1), keepdims=True)
     return mean + factor * (image - mean)
 
 
-def saturate(image: Array, key: PRNGKey, constants: tuple[Number, ...]) -> Array:
+def saturate(image: Array, key: PRNGKey, constants: tuple[Traced, ...]) -> Array:
     """The saturation of hue, saturation and value. A grey picture has none, and its value is changed instead."""
     del key
     factor, summand = constants

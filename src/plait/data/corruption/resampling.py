@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from plait._typing import Array
+from plait.data.corruption.severities import Number
 
 Border = Literal["edge", "reflect", "mirror", "zero"]
 """Beyond a b c d: "edge" d d, "reflect" d c (the last entry twice), "mirror" c b, "zero" nothing."""
@@ -30,7 +31,7 @@ def folded(index: np.ndarray, size: int, border: Border) -> np.ndarray:
     return np.where(index < size, index, period - index - (1 if border == "reflect" else 0))
 
 
-def gaussian_matrix(size: int, sigma: float, *, truncate: float = 4.0, border: Border = "edge") -> np.ndarray:
+def gaussian_matrix(size: int, sigma: Number, *, truncate: float = 4.0, border: Border = "edge") -> np.ndarray:
     """A Gaussian blur along one side, cut off at `truncate` sigmas."""
     radius = int(truncate * sigma + 0.5)
     if radius == 0:
@@ -43,7 +44,7 @@ def gaussian_matrix(size: int, sigma: float, *, truncate: float = 4.0, border: B
     return matrix
 
 
-def zoom_matrix(size: int, factor: float) -> np.ndarray:
+def zoom_matrix(size: int, factor: Number) -> np.ndarray:
     """The middle of one side, enlarged by linear interpolation and cut to the old size."""
     kept = math.ceil(size / factor)
     top, grown = (size - kept) // 2, round(kept * factor)

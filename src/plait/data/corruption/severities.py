@@ -20,7 +20,9 @@ EXTRA = ("speckle_noise", "gaussian_blur", "saturate")
 GEOMETRIC = ("shear", "rotate", "scale", "translate", "stripe")
 """Of MNIST-C, beside types with the names above."""
 
-Number: TypeAlias = int | float | Array
+Number: TypeAlias = int | float
+Traced: TypeAlias = Number | Array
+"""A constant that a program may take as an argument."""
 Constants: TypeAlias = dict[str, tuple[Any, ...]]
 
 COLOUR: Constants = {

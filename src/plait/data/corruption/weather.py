@@ -9,7 +9,7 @@ from plait._random import normal
 from plait._typing import Array, PRNGKey
 from plait.data.corruption.blur import moved
 from plait.data.corruption.resampling import both_sides, zoom_matrix
-from plait.data.corruption.severities import Number
+from plait.data.corruption.severities import Number, Traced
 
 LUMA = (0.299, 0.587, 0.114)
 """How bright red, green and blue are."""
@@ -22,7 +22,7 @@ def grey_of(image: Array) -> Array:
     return jnp.sum(image * jnp.asarray(LUMA, image.dtype)[None, None], axis=-1, keepdims=True)
 
 
-def brightness(image: Array, key: PRNGKey, summand: Number) -> Array:
+def brightness(image: Array, key: PRNGKey, summand: Traced) -> Array:
     """The value of hue, saturation and value, raised."""
     del key
     value = jnp.max(image, axis=-1, keepdims=True)
@@ -30,7 +30,7 @@ def brightness(image: Array, key: PRNGKey, summand: Number) -> Array:
     return jnp.where(value > 0, image * raised / jnp.where(value > 0, value, 1), raised)
 
 
-def fog(image: Array, key: PRNGKey, constants: tuple[Number, ...]) -> Array:
+def fog(image: Array, key: PRNGKey, constants: tuple[Traced, ...]) -> Array:
     """Under a fractal of the picture's size, dimmed so that the brightest pixel stays."""
     strength, decay = constants
     size = image.shape[0]
@@ -41,27 +41,29 @@ def fog(image: Array, key: PRNGKey, constants: tuple[Number, ...]) -> Array:
     return (image + strength * cloud) * brightest / (brightest + strength)
 
 
-def plasma(key: PRNGKey, size: int, decay: Number) -> Array:
+def plasma(key: PRNGKey, size: int, decay: Traced) -> Array:
     """A fractal landscape in [0, 1] by the diamond-square algorithm, on a torus; `size` is a power of 2."""
     corners, rough = jnp.zeros((1, 1)), jnp.asarray(100.0)
+
+    def around(total: Array, key: PRNGKey, rough: Array) -> Array:
+        # The roughness enters twice, as it was released.
+        return total / 4 + rough * jax.random.uniform(key, total.shape, total.dtype, -rough, rough)
+
     while len(corners) < size:
         key, *keys = jax.random.split(key, 4)
-
-        def around(total: Array, key: PRNGKey, rough: Array = rough) -> Array:
-            # The roughness enters twice, as it was released.
-            return total / 4 + rough * jax.random.uniform(key, total.shape, total.dtype, -rough, rough)
-
         total = corners + jnp.roll(corners, -1, axis=0)
-        centres = around(total + jnp.roll(total, -1, axis=1), keys[0])
-        above = around(centres + jnp.roll(centres, 1, axis=0) + corners + jnp.roll(corners, -1, axis=1), keys[1])
-        beside = around(centres + jnp.roll(centres, 1, axis=1) + corners + jnp.roll(corners, -1, axis=0), keys[2])
+        centres = around(total + jnp.roll(total, -1, axis=1), keys[0], rough)
+        total = centres + jnp.roll(centres, 1, axis=0) + corners + jnp.roll(corners, -1, axis=1)
+        above = around(total, keys[1], rough)
+        total = centres + jnp.roll(centres, 1, axis=1) + corners + jnp.roll(corners, -1, axis=0)
+        beside = around(total, keys[2], rough)
         rows = [jnp.stack(pair, axis=-1) for pair in ((corners, above), (beside, centres))]
         corners, rough = jnp.stack(rows, axis=1).reshape(2 * len(corners), -1), rough / decay
     heights = corners - jnp.min(corners)
     return heights / jnp.max(heights)
 
 
-def frost(image: Array, key: PRNGKey, constants: tuple[Number, ...]) -> Array:
+def frost(image: Array, key: PRNGKey, constants: tuple[Traced, ...]) -> Array:
     """Under bluish ice. The publication mixes in photographs; here it is a ridged fractal of their brightness."""
     ours, theirs = constants
     size = image.shape[0]
