@@ -39,9 +39,11 @@ demo: setup  ## Digits: a plain network against Bayesian ones
 bench: setup  ## The cost table (run with nothing else on the machine)
 	$(BIN)/python -m plait.bench.cost --write docs/results/cost.md
 	$(BIN)/python -m plait.bench.replicas --append docs/results/cost.md
+	$(BIN)/python -m plait.bench.components --append docs/results/cost.md
 
-results: setup  ## The k-tied experiments on MNIST, ours beside the papers' (hours)
+results: setup  ## The experiments on MNIST, ours beside the papers' (hours)
 	$(BIN)/plait reproduce ktied
+	$(BIN)/plait reproduce rank1
 
 docs: setup  ## Build the documentation, strictly
 	$(BIN)/mkdocs build --strict --quiet

@@ -4,9 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.stats
 
 import plait
-from plait._random import check_key, key_for
+from plait._random import cauchy, cauchy_quantile, check_key, key_for
 
 
 @pytest.mark.parametrize(
@@ -61,3 +62,15 @@ def test_the_key_of_a_weight_depends_on_its_path_and_use_alone():
     bits = {name: int(jax.random.bits(key_for(key, *name))) for name in (("a", 0), ("a", 1), ("b", 0))}
     assert len(set(bits.values())) == 3
     assert int(jax.random.bits(key_for(key, "a", 1))) == bits["a", 1]
+
+
+def test_cauchy_noise_has_the_quantiles_of_scipy(key: jax.Array):
+    extremes = jnp.array([0, 2**32 - 1, 2**31, 2**30, 3 * 2**30 - 1, 512], jnp.uint32)
+    bits = jnp.concatenate([extremes, jax.random.bits(key, (1_000,))])
+    uniform = (np.asarray(bits >> 9).astype(np.float64) + 0.5) * 2.0**-23
+    np.testing.assert_allclose(cauchy_quantile(bits), scipy.stats.cauchy.ppf(uniform), rtol=1e-6)
+    draws = cauchy(key, (4_000,), jnp.float16)
+    assert draws.dtype == jnp.float16
+    assert abs(np.mean(np.abs(draws.astype(np.float32)) < 1) - 0.5) < 6 * 0.5 / 4_000**0.5
+    other = jax.random.key(0, impl="rbg")
+    np.testing.assert_array_equal(cauchy(other, (3,), jnp.float32), jax.random.cauchy(other, (3,), jnp.float32))

@@ -58,8 +58,12 @@ from plait.prior import ARD as ARD
 from plait.prior import Cauchy as Cauchy
 from plait.prior import GroupARD as GroupARD
 from plait.prior import HeNormal as HeNormal
+from plait.prior import HierarchicalNormal as HierarchicalNormal
 from plait.prior import LearnedNormal as LearnedNormal
+from plait.prior import LogNormal as LogNormal
 from plait.prior import Normal as Normal
+from plait.prior import NormalMixture as NormalMixture
+from plait.prior import Sampled as Sampled
 from plait.prior import ScaleMixture as ScaleMixture
 from plait.sparsity import Budget as Budget
 from plait.sparsity import LogAlpha as LogAlpha

@@ -45,7 +45,7 @@ def normal_quantile(bits: Array) -> Array:
     Within 4e-7 of the exact value, relatively. That it ends in a division matters: XLA takes division for expensive and
     keeps the noise for the backward pass, where it would draw the bits again and again for a chain of cheap operations.
     """
-    uniform = ((bits >> 9).astype(jnp.int32).astype(jnp.float32) + 0.5) * 2.0**-23
+    uniform = _uniform(bits)
     centred = uniform - 0.5
     central = 0.180625 - jnp.square(centred)
     root = jnp.sqrt(-jnp.log(jnp.minimum(uniform, 1 - uniform))) - 1.6
@@ -61,6 +61,35 @@ def normal_quantile(bits: Array) -> Array:
         _polynomial(central, 67.187563600, 78.757757664, 17.895169469, 1.0),
     )
     return numerator / denominator
+
+
+def cauchy(key: PRNGKey, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Standard Cauchy noise; drawn in at least 32 bits."""
+    wide = jnp.float32 if jnp.finfo(dtype).bits < 32 else dtype
+    if wide == jnp.float32 and str(jax.random.key_impl(key)) == "threefry2x32":
+        values = cauchy_quantile(threefry_bits(key, shape))
+    else:
+        values = jax.random.cauchy(key, shape, wide)
+    return values.astype(dtype)
+
+
+def cauchy_quantile(bits: Array) -> Array:
+    """tan(pi (u - 1/2)) at u = (n + 1/2) 2^-23, n the upper 23 bits, within 4e-7 of the exact value, relatively.
+
+    A Pade approximant of the tangent up to pi / 4, and its inverse beyond: no call of `tan`, and one division.
+    """
+    centred = _uniform(bits) - 0.5
+    distance = jnp.abs(centred)
+    is_tail = distance > 0.25
+    angle = math.pi * jnp.where(is_tail, 0.5 - distance, distance)
+    square = jnp.square(angle)
+    sine, cosine = angle * _polynomial(square, 1.0, -105.0, 945.0), _polynomial(square, 15.0, -420.0, 945.0)
+    return jnp.sign(centred) * jnp.where(is_tail, cosine, sine) / jnp.where(is_tail, sine, cosine)
+
+
+def _uniform(bits: Array) -> Array:
+    """(n + 1/2) 2^-23: never 0 or 1."""
+    return ((bits >> 9).astype(jnp.int32).astype(jnp.float32) + 0.5) * 2.0**-23
 
 
 def _polynomial(x: Array, highest: float, *coefficients: float) -> Array:

@@ -31,6 +31,7 @@ FAMILIES: dict[str, plait.Family] = {
     "full": plait.FullCovariance(SCALE),
     "eigenbasis": plait.Eigenbasis(SCALE),
     "rank-one": plait.RankOne(1, dropout_rate=0.05, clip=None),
+    "rank-one-positive": plait.RankOne(1, family="lognormal", dropout_rate=0.05, clip=None),
     "rank-one-rows": plait.RankOne(1, sides="rows", dropout_rate=0.05, clip=None),
 }
 

@@ -28,7 +28,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "components": (lambda: plait.RankOne(0), "`components` must be a positive integer, got 0"),
     "kind of factor": (
         lambda: plait.RankOne(family="laplace"),
-        "`family` must be one of 'normal', 'cauchy', got 'laplace'",
+        "`family` must be one of 'normal', 'cauchy', 'lognormal', 'point', 'dropout', got 'laplace'",
+    ),
+    "probability of a sign": (lambda: plait.RankOne(random_sign_init=2), "the probability of .1, at most 1, got 2"),
+    "signs of positive factors": (
+        lambda: plait.RankOne(family="lognormal", random_sign_init=0.5),
+        "are positive and have no random signs",
     ),
     "sides": (lambda: plait.RankOne(sides="left"), "`sides` must be one of 'both', 'rows', 'columns', got 'left'"),
     "reduction": (lambda: plait.RankOne(kl_reduction="max"), "`kl_reduction` must be one of 'mean', 'sum', got 'max'"),

@@ -9,6 +9,7 @@ from plait.analysis.gradient_signal import Moments as Moments
 from plait.analysis.gradient_signal import signal_to_noise as signal_to_noise
 from plait.analysis.low_rank import StdApproximations as StdApproximations
 from plait.analysis.low_rank import approximate_stds as approximate_stds
+from plait.analysis.mixture_kl import mixture_kl as mixture_kl
 from plait.analysis.rank_choice import choose_ranks as choose_ranks
 from plait.analysis.rank_choice import tied_families as tied_families
 from plait.analysis.signal_table import Signal as Signal

@@ -23,6 +23,9 @@ from plait.prior import Prior
 from plait.trace import Program, example_axes, interpret, trace
 from plait.trace.example_axis import ExampleAxes
 
+COMPONENTS = "components"
+"""The name of the axis over mixture components, for collectives in a model: `jax.lax.pmean(x, "components")`."""
+
 
 class BayesianModel(eqx.Module):
     """A model with a posterior and a prior for each weight. Build it with `plait.bayesianize`."""
@@ -146,19 +149,30 @@ def _total(terms: Sequence[Scalar]) -> Scalar:
 
 @eqx.filter_jit
 def _call(bnn: BayesianModel, x: PyTree, args: tuple[Any, ...], kwargs: dict[str, Any], key: PRNGKey | None) -> Any:
-    program, axes = trace_model(bnn, x, args, kwargs)
     if bnn.components is None:
-        return _run(bnn, program, axes, key)
+        return _run(bnn, x, args, kwargs, key)
     keys = None if key is None else jax.random.split(key, bnn.components)
 
     def one(index: Array, key: PRNGKey | None) -> Any:
-        return _run(bnn.component(index), program, axes, key)
+        # Traced in here, where the model can see the axis: batch statistics of all components together need it.
+        return _run(bnn.component(index), x, args, kwargs, key, mapped=True)
 
-    return jax.vmap(one, in_axes=(0, None if keys is None else 0))(jnp.arange(bnn.components), keys)
+    over = jax.vmap(one, in_axes=(0, None if keys is None else 0), axis_name=COMPONENTS)
+    return over(jnp.arange(bnn.components), keys)
 
 
-def _run(bnn: BayesianModel, program: Program, axes: ExampleAxes | None, key: PRNGKey | None) -> Any:
-    handler = Forward(bnn.posteriors, bnn._draw_joints(key), {row.path: row for row in bnn.sites}, key, axes)
+def _run(
+    bnn: BayesianModel,
+    x: PyTree,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    key: PRNGKey | None,
+    *,
+    mapped: bool = False,
+) -> Any:
+    program, axes = trace_model(bnn, x, args, kwargs)
+    rows = {row.path: row for row in bnn.sites}
+    handler = Forward(bnn.posteriors, bnn._draw_joints(key), rows, key, axes, mapped)
     return run_program(bnn, program, handler)
 
 

@@ -6,19 +6,20 @@ from typing import Any, Literal
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 
 from plait._random import check_key, key_for
 from plait._typing import Array, PRNGKey, PyTree
 from plait.estimator import ESTIMATORS, Estimator
 from plait.linalg.rotation import Rotation
 from plait.model.adapter import Skeleton, adapt
-from plait.model.bayesian_model import BayesianModel, batch_size
+from plait.model.bayesian_model import COMPONENTS, BayesianModel, batch_size
 from plait.model.patterns import Choice
 from plait.model.site_table import SiteRow, site_rows
 from plait.model.traced_inputs import TracedInputs
 from plait.posterior import Family, JointFamily, JointPosterior, Point, Posterior, RankOne, Tied
-from plait.prior import Cauchy, HeNormal, LearnedNormal, Normal, Prior
-from plait.trace import Program, discover, trace
+from plait.prior import Cauchy, HeNormal, LearnedNormal, LogNormal, Normal, Prior
+from plait.trace import SiteUse, discover, trace
 
 EstimatorName = Literal["local", "weights", "flipout", "mean", "per_example"]
 
@@ -55,8 +56,9 @@ def bayesianize(
     """
     check_key(key)
     weights, skeleton = adapt(model, apply)
-    program = _trace(skeleton, weights, x, args, kwargs)
-    rows = site_rows(discover(program, weights), {path: weight.shape for path, weight in weights.items()})
+    batch_size(x)
+    uses = _uses(skeleton, weights, x, args, kwargs, mixed=_is_mixture(posterior))
+    rows = site_rows(uses, {path: weight.shape for path, weight in weights.items()})
     paths = [(row.path, row.kind) for row in rows]
 
     families: Choice[Family] = Choice("posterior", Tied() if posterior is None else posterior, paths, Point())
@@ -85,16 +87,33 @@ def bayesianize(
     return BayesianModel(posteriors, joints, priors, skeleton, tuple(table), tuple(names.items()), traced)
 
 
-def _trace(skeleton: Skeleton, weights: dict[str, Array], x: PyTree, args: Any, kwargs: Any) -> Program:
-    batch_size(x)
+def _uses(
+    skeleton: Skeleton, weights: dict[str, Array], x: PyTree, args: Any, kwargs: Any, *, mixed: bool
+) -> tuple[SiteUse, ...]:
+    """Every use of every weight in the forward pass."""
 
     def forward(values: dict[str, Array], x: PyTree, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return skeleton(values, x, *args, **kwargs)
 
-    program = trace(forward, weights, (x, args, kwargs))
-    if not program.jaxpr.jaxpr.outvars:
-        raise TypeError("the model's forward pass returned no array; `apply(model, x_batch)` must return its outputs")
-    return program
+    found: list[tuple[SiteUse, ...]] = []
+
+    def look(index: Any) -> Any:
+        program = trace(forward, weights, (x, args, kwargs))
+        if not program.jaxpr.jaxpr.outvars:
+            raise TypeError(
+                "the model's forward pass returned no array; `apply(model, x_batch)` must return its outputs"
+            )
+        found.append(discover(program, weights))
+        return index
+
+    # A model may average over the components of a mixture by the name of their axis.
+    (jax.vmap(look, axis_name=COMPONENTS) if mixed else look)(jnp.zeros(1))
+    return found[0]
+
+
+def _is_mixture(posterior: Family | Mapping[str, Family] | None) -> bool:
+    families = posterior.values() if isinstance(posterior, Mapping) else (posterior,)
+    return any(isinstance(family, RankOne) for family in families)
 
 
 def _family(families: Choice[Family], row: SiteRow) -> Family:
@@ -168,7 +187,8 @@ def _bind_priors(
 def _default_prior(family: Family) -> Prior:
     if isinstance(family, RankOne):
         # On the factors, not on weights (paper 003, table 5).
-        return Normal(0.1, mean=1.0) if family.family == "normal" else Cauchy(0.1, location=1.0)
+        defaults = {"cauchy": Cauchy(0.1, location=1.0), "lognormal": LogNormal(0.1)}
+        return defaults.get(family.family, Normal(0.1, mean=1.0))
     return HeNormal()
 
 
@@ -180,7 +200,7 @@ def _estimator(row: SiteRow, family: Family, value: Posterior | None, choice: Ch
         raise ValueError(
             f"`estimator` must be one of {', '.join(map(repr, ESTIMATORS))}, got {name!r} for {row.path!r}"
         )
-    if value is not None and not value.parts():
+    if value is not None and value.is_constant:
         return "mean", row.note
     estimator, note = ESTIMATORS[name], row.note
     refusal = _refusal(estimator, value, row)

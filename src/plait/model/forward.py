@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from plait._random import key_for
@@ -31,11 +32,13 @@ class Forward:
         rows: Mapping[str, SiteRow],
         key: PRNGKey | None,
         axes: ExampleAxes | None,
+        mapped: bool = False,
     ):
         self._posteriors = posteriors
         self._rows = rows
         self._key = key
         self._axes = axes
+        self._mapped = mapped
         self._draws: dict[tuple[str, bool], Array | StructuredDraw] = {(path, False): w for path, w in given.items()}
         self._given = set(given)
         self._uses: dict[str, int] = {}
@@ -73,7 +76,7 @@ class Forward:
         return self._draw(path, site.x_examples is not None or site.y_examples is not None)
 
     def meet(self, site: Site, x: Array | Pending) -> Array | Pending:
-        path = site.view.path
+        path, site = site.view.path, replace(site, mapped=self._mapped)
         if isinstance(x, Pending):
             added = self._add(site, x)
             if added is not None:

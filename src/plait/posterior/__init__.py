@@ -7,6 +7,7 @@ from plait.posterior.block_tridiagonal import BlockTridiagonalPosterior as Block
 from plait.posterior.block_tridiagonal import ChainedLayer as ChainedLayer
 from plait.posterior.cauchy import CauchyPosterior as CauchyPosterior
 from plait.posterior.draws import DrawsPosterior as DrawsPosterior
+from plait.posterior.dropped import DroppedPosterior as DroppedPosterior
 from plait.posterior.eigenbasis import Eigenbasis as Eigenbasis
 from plait.posterior.eigenbasis import EigenbasisPosterior as EigenbasisPosterior
 from plait.posterior.full_covariance import FullCovariance as FullCovariance
@@ -16,6 +17,7 @@ from plait.posterior.joint import JointFamily as JointFamily
 from plait.posterior.joint import JointPosterior as JointPosterior
 from plait.posterior.layer import LayerPosterior as LayerPosterior
 from plait.posterior.layer_matrix import LayerMatrix as LayerMatrix
+from plait.posterior.log_normal import LogNormalPosterior as LogNormalPosterior
 from plait.posterior.low_rank import LowRank as LowRank
 from plait.posterior.low_rank import LowRankPosterior as LowRankPosterior
 from plait.posterior.masked import MaskedPosterior as MaskedPosterior

@@ -88,6 +88,10 @@ class Posterior(eqx.Module):
     def sample(self, key: PRNGKey) -> Array:
         """One draw of W."""
 
+    def samples(self, key: PRNGKey, count: int) -> Array:
+        """Independent draws, on a new first axis."""
+        return jax.vmap(self.sample)(jax.random.split(key, count))
+
     @abstractmethod
     def log_prob(self, weight: Array) -> Scalar:
         """log q(W) in nats."""
@@ -99,6 +103,11 @@ class Posterior(eqx.Module):
     def parts(self) -> "list[tuple[float, Posterior]]":
         """What the prior acts on: weights of the KL terms and the independent distributions they belong to."""
         return [(1.0, self)]
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.parts()
 
     @property
     @abstractmethod

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from plait._random import cauchy
 from plait._typing import Array, PRNGKey, Scalar, Weight
 from plait.posterior.base import Posterior
 from plait.site.layout import Layout
@@ -38,7 +39,11 @@ class CauchyPosterior(Posterior):
         return jnp.full_like(self.location, jnp.inf)
 
     def sample(self, key: PRNGKey) -> Array:
-        return self.location + self.scale * jax.random.cauchy(key, self.location.shape, self.location.dtype)
+        return self.location + self.scale * cauchy(key, self.location.shape, self.location.dtype)
+
+    def samples(self, key: PRNGKey, count: int) -> Array:
+        shape = (count, *self.location.shape)
+        return self.location[None] + self.scale[None] * cauchy(key, shape, self.location.dtype)
 
     def log_prob(self, weight: Array) -> Scalar:
         standardised = (weight - self.location) / self.scale

@@ -56,6 +56,11 @@ class MeanFieldPosterior(Posterior):
     def sample(self, key: PRNGKey) -> Array:
         return self.mean + self.std * normal(key, self.mean.shape, self.mean.dtype)
 
+    def samples(self, key: PRNGKey, count: int) -> Array:
+        # From one key: a key for each draw would be split first, and its bits could not be one pass over all of them.
+        noise = normal(key, (count, *self.mean.shape), self.mean.dtype)
+        return self.mean[None] + self.std[None] * noise
+
     def log_prob(self, weight: Array) -> Scalar:
         standardised = (weight - self.mean) / self.std
         return -jnp.sum(0.5 * jnp.square(standardised) + self.log_std + 0.5 * (LOG_2_PI_E - 1))

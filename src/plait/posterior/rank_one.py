@@ -3,7 +3,8 @@
     W_k = W o (r_k s_k^T),      y = ((x o r_k) W) o s_k + b_k
 
 The kernel W and the biases b_k are trained constants; the factors r_k over input units and s_k over output units are
-Gaussian or Cauchy, with a prior on the factors, not on the weights. Every example has factors of its own, at the cost
+Gaussian, Cauchy or log-Gaussian (positive), with a prior on the factors, not on the weights; as points they make a
+BatchEnsemble (Wen et al. 2020). Every example has factors of its own, at the cost
 of two elementwise products: W_k is never formed. For a convolution r acts on channels, not on taps; for a lookup there
 is nothing to multiply before the rows are picked, so only s is used.
 
@@ -13,7 +14,7 @@ With K components the distribution is their uniform mixture. Its KL is bounded b
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 import equinox as eqx
 import jax
@@ -23,10 +24,14 @@ from plait._typing import Array, PRNGKey, Scalar, Weight
 from plait.linalg.stable import inverse_softplus
 from plait.posterior.base import Family, Posterior
 from plait.posterior.cauchy import CauchyPosterior
+from plait.posterior.dropped import DroppedPosterior
+from plait.posterior.log_normal import LogNormalPosterior
 from plait.posterior.mean_field import MeanFieldPosterior
 from plait.posterior.point import PointPosterior
 from plait.site.base import MatrixSite, Site
 from plait.site.layout import Layout
+
+FactorFamily: TypeAlias = Literal["normal", "cauchy", "lognormal", "point", "dropout"]
 
 
 class ScaledKernel(eqx.Module):
@@ -75,7 +80,7 @@ class RankOnePosterior(Posterior):
         return self.num_components
 
     def component(self, index: Array | int) -> Posterior:
-        rows, columns = jax.tree.map(lambda leaf: leaf[index], (self.rows, self.columns))
+        rows, columns = (_of_component(factor, index) for factor in (self.rows, self.columns))
         return RankOnePosterior(self.kernel, rows, columns, self.layout, None, self.clip, self.kl_reduction)
 
     @property
@@ -84,7 +89,12 @@ class RankOnePosterior(Posterior):
 
     def parts(self) -> list[tuple[float, Posterior]]:
         weight = 1 / self.num_components if self.num_components and self.kl_reduction == "mean" else 1.0
-        return [(weight, factor) for factor in (self.rows, self.columns) if factor is not None]
+        factors = [factor for factor in (self.rows, self.columns) if factor is not None]
+        return [(weight, part) for factor in factors for _, part in factor.parts()]
+
+    @property
+    def is_constant(self) -> bool:
+        return all(factor.is_constant for factor in (self.rows, self.columns) if factor is not None)
 
     def draw(self, key: PRNGKey, examples: int | None = None) -> ScaledKernel:
         if self.num_components is not None:
@@ -99,7 +109,7 @@ class RankOnePosterior(Posterior):
     def _factor(self, factor: Posterior | None, key: PRNGKey, examples: int | None) -> Array | None:
         if factor is None:
             return None
-        values = factor.sample(key) if examples is None else jax.vmap(factor.sample)(jax.random.split(key, examples))
+        values = factor.sample(key) if examples is None else factor.samples(key, examples)
         return values if self.clip is None else jnp.clip(values, -self.clip, self.clip)
 
     def sample(self, key: PRNGKey) -> Array:
@@ -175,6 +185,12 @@ class RankOnePosterior(Posterior):
         return self.kernel.size + sum(f.num_params for f in (self.rows, self.columns) if f is not None)
 
 
+def _of_component(factor: Posterior | None, index: Array | int) -> Posterior | None:
+    if isinstance(factor, DroppedPosterior):
+        return DroppedPosterior(Layout.vector(factor.layout.shape[1:]), factor.rate)
+    return jax.tree.map(lambda leaf: leaf[index], factor)
+
+
 class ComponentVector(Posterior):
     """A trained constant for each component: the biases of a rank-1 mixture."""
 
@@ -223,10 +239,13 @@ class RankOne(Family):
     """Rank-1 factors in `components` components."""
 
     components: int = 4
-    family: Literal["normal", "cauchy"] = "normal"
+    family: FactorFamily = "normal"
+    """Of the factors. "lognormal" ones are positive; "point" ones are trained constants, a BatchEnsemble; "dropout"
+    ones are 0 with probability `dropout_rate` and not trained, with `sides="rows"` Monte Carlo dropout."""
     sides: Literal["both", "rows", "columns"] = "both"
     random_sign_init: float = -0.5
-    """s > 0: means are +1 with probability s, else -1; s <= 0: means are N(1, |s|)."""
+    """s > 0: means are +1 with probability s, else -1; s <= 0: means are N(1, |s|), and of "lognormal" factors the mean
+    logarithms are N(0, |s|)."""
     dropout_rate: float = 1e-3
     """p: initial scale of the factors sqrt(p / (1 - p)) (erratum E19: a rate, not a standard deviation)."""
     clip: float | None = 10.0
@@ -237,7 +256,7 @@ class RankOne(Family):
         if not isinstance(self.components, int) or self.components < 1:
             raise ValueError(f"`components` must be a positive integer, got {self.components!r}")
         for name, value, options in (
-            ("family", self.family, ("normal", "cauchy")),
+            ("family", self.family, get_args(FactorFamily)),
             ("sides", self.sides, ("both", "rows", "columns")),
             ("kl_reduction", self.kl_reduction, ("mean", "sum")),
         ):
@@ -245,20 +264,35 @@ class RankOne(Family):
                 raise ValueError(f"`{name}` must be one of {', '.join(map(repr, options))}, got {value!r}")
         if not 0 < self.dropout_rate < 1:
             raise ValueError(f"`dropout_rate` must lie in (0, 1), got {self.dropout_rate!r}")
+        if self.random_sign_init > 1:
+            raise ValueError(
+                f"`random_sign_init` above 0 is the probability of +1, at most 1, got {self.random_sign_init!r}"
+            )
+        if self.family == "lognormal" and self.random_sign_init > 0:
+            raise ValueError(
+                f"log-Gaussian factors are positive and have no random signs, got random_sign_init="
+                f"{self.random_sign_init!r}; give minus the standard deviation of their mean logarithms, such as -0.5"
+            )
 
     def _factor(self, size: int, dtype, key: PRNGKey) -> Posterior:
         centre, spread = jax.random.split(key)
         shape = (self.components, size)
+        if self.family == "dropout":
+            return DroppedPosterior(Layout.vector(shape), self.dropout_rate)
         if self.random_sign_init > 0:
             location = jnp.where(jax.random.bernoulli(centre, self.random_sign_init, shape), 1, -1).astype(dtype)
         else:
-            location = 1 - self.random_sign_init * jax.random.normal(centre, shape, dtype)
+            middle = 0 if self.family == "lognormal" else 1
+            location = middle - self.random_sign_init * jax.random.normal(centre, shape, dtype)
         rho = inverse_softplus(jnp.asarray(math.sqrt(self.dropout_rate / (1 - self.dropout_rate)), dtype))
         layout = Layout.vector(shape)
+        if self.family == "point":
+            return PointPosterior(location, layout)
         if self.family == "cauchy":
             return CauchyPosterior(location, jnp.broadcast_to(rho, shape), layout)
         noise = 0.1 * jax.random.truncated_normal(spread, -2, 2, shape, dtype)
-        return MeanFieldPosterior(location, rho + noise, layout, transform="softplus")
+        normal = MeanFieldPosterior(location, rho + noise, layout, transform="softplus")
+        return LogNormalPosterior(normal, layout) if self.family == "lognormal" else normal
 
     def initialise(self, weight: Array, layout: Layout, *, key: PRNGKey) -> Posterior:
         if layout.is_vector:

@@ -1,6 +1,6 @@
 """The papers' experiments by name. A new one is a module beside this file and a line in `STUDIES`.
 
-The module has a function
+The module has a function, or in `EXPERIMENTS` several values with a method,
 
     reproduce(output, *, data_dir, seed, quick) -> Table
 
@@ -24,11 +24,14 @@ class Study:
     """What it shows, and which paper it is from."""
     module: str
     """Its name in `plait.recipes`, imported when it is run."""
+    entry: str | None = None
+    """Which of the module's `EXPERIMENTS`, where it has several."""
 
     @property
     def reproduce(self) -> Callable[..., Any]:
         """The function of its module."""
-        return importlib.import_module(f"plait.recipes.{self.module}").reproduce
+        found = importlib.import_module(f"plait.recipes.{self.module}")
+        return found.reproduce if self.entry is None else found.EXPERIMENTS[self.entry].reproduce
 
 
 STUDIES: dict[str, Study] = {
@@ -50,6 +53,17 @@ STUDIES: dict[str, Study] = {
     "matrix-normal-vae": Study(
         "autoencoders with diagonal, matrix-normal and full latents (paper 002)", "vae.experiment"
     ),
+} | {
+    name: Study(title, "rank1.experiment", name)
+    for name, title in {
+        "rank1": "Rank-1 mixtures against their baselines, clean and corrupted: an MLP on MNIST (paper 003)",
+        "rank1-fashion": "the same on Fashion-MNIST",
+        "rank1-wrn": "the same with a Wide ResNet-10-1 on CIFAR-10",
+        "rank1-cifar10": "the same with a Wide ResNet-28-10 on CIFAR-10, for accelerators",
+        "rank1-cifar100": "the same with a Wide ResNet-28-10 on CIFAR-100, for accelerators",
+        "rank1-imdb": "rank-1 mixtures with an LSTM on IMDB",
+        "rank1-events": "rank-1 mixtures with an LSTM on synthetic irregular events",
+    }.items()
 }
 
 

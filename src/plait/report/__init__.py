@@ -14,6 +14,7 @@ from plait.report.picture import Picture as Picture
 from plait.report.regression import bands as bands
 from plait.report.regression import predicted_and_true as predicted_and_true
 from plait.report.reliability import reliability_diagram as reliability_diagram
+from plait.report.severity_boxes import severity_boxes as severity_boxes
 from plait.report.site_table import site_table as site_table
 from plait.report.spectra import spectra_plot as spectra_plot
 from plait.report.std_heat_maps import std_heat_maps as std_heat_maps

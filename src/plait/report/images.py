@@ -9,8 +9,15 @@ from plait.report.style import FAINT, panels, styled
 
 
 @styled
-def image_grid(rows: Mapping[str, tuple[np.ndarray, Sequence[str]]], columns: int = 8) -> Figure:
-    """For each row its name, images [n, height, width] or [n, height, width, channels], and a label for each."""
+def image_grid(
+    rows: Mapping[str, tuple[np.ndarray, Sequence[str]]],
+    columns: int = 8,
+    limits: tuple[float, float] | None = None,
+) -> Figure:
+    """For each row its name, images [n, height, width] or [n, height, width, channels], and a label for each.
+
+    `limits` are the values of black and white; by default those that each picture reaches.
+    """
     figure, axes = panels(len(rows), columns, 1.02 * columns, 1.42 * len(rows))
     for line, (name, (images, labels)) in zip(axes, rows.items(), strict=True):
         for index, axis in enumerate(line):
@@ -21,14 +28,15 @@ def image_grid(rows: Mapping[str, tuple[np.ndarray, Sequence[str]]], columns: in
                 spine.set_visible(index < len(images))
                 spine.set_color(FAINT)
             if index < len(images):
-                axis.imshow(_displayable(images[index]), cmap="gray_r", interpolation="nearest")
+                shown = _displayable(images[index], limits)
+                axis.imshow(shown, cmap="gray_r", interpolation="nearest", vmin=0, vmax=1)
                 axis.set_xlabel(labels[index], fontsize=7.5)
         line[0].set_title(name, fontsize=9)
     return figure
 
 
-def _displayable(image: np.ndarray) -> np.ndarray:
+def _displayable(image: np.ndarray, limits: tuple[float, float] | None) -> np.ndarray:
     picture = image[..., 0] if image.ndim == 3 and image.shape[-1] == 1 else image
-    low, high = float(picture.min()), float(picture.max())
     # Whatever the pixels were scaled to.
+    low, high = (float(picture.min()), float(picture.max())) if limits is None else limits
     return (picture - low) / (high - low) if high > low else np.zeros_like(picture)

@@ -60,6 +60,8 @@ class Site(ABC):
     x_examples: ExampleAxis | None = None
     """Where examples lie in x; None where it has no axis over them, or nobody asked."""
     y_examples: ExampleAxis | None = None
+    mapped: bool = False
+    """Whether it runs under a map over components, with activations of each."""
 
     kind: ClassVar[str]
 

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from plait._typing import Array
+from plait.linalg.merged_product import merged_product
 from plait.linalg.skinny import skinny_product
 from plait.site.base import MatrixSite, Operand, Site, along_examples, prod
 from plait.site.layout import Atom, Layout
@@ -88,14 +89,14 @@ class DenseSite(MatrixSite):
 
     def linear(self, x: Array, tensor: Array) -> Array:
         weight = self.view.show(tensor)
+        options = {name: self.params[name] for name in ("precision", "preferred_element_type")}
+        if self.mapped and not self._batch:
+            y = merged_product(x, weight, (self.x_contracted, self.contracted), **options)
+            columns = len(self.free)
+            lead = range(y.ndim - columns)
+            return jnp.moveaxis(y, lead, range(columns, y.ndim)) if self.index == 0 else y
         lhs, rhs = (weight, x) if self.index == 0 else (x, weight)
-        return jax.lax.dot_general(
-            lhs,
-            rhs,
-            self.params["dimension_numbers"],
-            precision=self.params["precision"],
-            preferred_element_type=self.params["preferred_element_type"],
-        )
+        return jax.lax.dot_general(lhs, rhs, self.params["dimension_numbers"], **options)
 
     def contract(self, x: Array, rows: Array) -> Array:
         kernel = self.view.show_side(rows, self.row_atoms, self.row_atoms).reshape(

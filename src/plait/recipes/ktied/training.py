@@ -9,8 +9,6 @@ model.safetensors, history.csv, history.json
 """
 
 import csv
-import json
-import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +20,11 @@ import optax
 
 from plait.analysis import read_signal, signal_to_noise
 from plait.checkpoint import load, save
-from plait.checkpoint.atomic import write_whole
 from plait.data import Dataset
-from plait.fit import Fit, History, fit
+from plait.fit import History, fit
 from plait.model import BayesianModel
 from plait.recipes.ktied.protocol import Protocol, Rank, Start, method_name
+from plait.recipes.study_folder import add_seconds, claim, finish, read_json, stop_if_interrupted
 
 LOOKS = 60
 """At the validation data, in a judged run."""
@@ -73,7 +71,7 @@ def train_judged(protocol: Protocol, dataset: Dataset, rank: Rank, folder: Path,
     """Train, or read what was trained."""
     key, start = jax.random.key(seed), time.perf_counter()
     bnn = protocol.build(dataset, rank, key=key)
-    _claim(folder, _settings(protocol, rank, seed) | {"epochs": protocol.epochs, "kl": repr(protocol.kl_schedule())})
+    claim(folder, _settings(protocol, rank, seed) | {"epochs": protocol.epochs, "kl": repr(protocol.kl_schedule())})
     if not (folder / "done.json").is_file():
         found = fit(
             bnn,
@@ -90,12 +88,12 @@ def train_judged(protocol: Protocol, dataset: Dataset, rank: Rank, folder: Path,
             keep=1,
             resume=True,
         )
-        seconds = _add_seconds(folder, time.perf_counter() - start)
-        _stop_if_interrupted(found)
+        seconds = add_seconds(folder, time.perf_counter() - start)
+        stop_if_interrupted(found)
         save(folder / "model.safetensors", found.model)
         per_epoch = len(dataset.train.x) // _batch_size(protocol, dataset) * _seconds_per_step(found.history)
-        _finish(folder, found, {"seconds": seconds, "seconds_per_epoch": per_epoch})
-    done = _read(folder / "done.json")
+        finish(folder, found, {"seconds": seconds, "seconds_per_epoch": per_epoch})
+    done = read_json(folder / "done.json")
     model = load(folder / "model.safetensors", like=bnn)
     return Judged(model, _history(folder), done["seconds"], done["seconds_per_epoch"])
 
@@ -116,7 +114,7 @@ def train_plain(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, 
 def _train_seed(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, folder: Path, *, seed: int) -> Plain:
     key, begun, at = jax.random.key(seed), time.perf_counter(), protocol.signal_steps
     chosen = {"start": [start.init_scale, start.learning_rate], "steps": list(at)}
-    _claim(folder, _settings(protocol, rank, seed) | chosen)
+    claim(folder, _settings(protocol, rank, seed) | chosen)
     if not (folder / "done.json").is_file():
         optimizer = protocol.optimizer(start.learning_rate)
         if protocol.signal_weight is not None:
@@ -135,13 +133,13 @@ def _train_seed(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, 
             keep=1,
             resume=True,
         )
-        seconds = _add_seconds(folder, time.perf_counter() - begun)
-        _stop_if_interrupted(found)
+        seconds = add_seconds(folder, time.perf_counter() - begun)
+        stop_if_interrupted(found)
         if protocol.signal_weight is not None:
             read_signal(found.state.optimizer).to_csv(folder / "signal.csv")
         save(folder / "model.safetensors", found.model)
-        _finish(folder, found, {"seconds": seconds})
-    done, history = _read(folder / "done.json"), _history(folder)
+        finish(folder, found, {"seconds": seconds})
+    done, history = read_json(folder / "done.json"), _history(folder)
     signal = {} if protocol.signal_weight is None else _signal(folder, protocol.signal_weight)
     curve = history["validation_negative_elbo"][None]
     return Plain(history["step"], curve, signal, done["seconds"], _seconds_per_step(history))
@@ -175,51 +173,6 @@ def _settings(protocol: Protocol, rank: Rank, seed: int) -> dict[str, Any]:
     return {"method": method_name(rank), "seed": seed} | {name: getattr(protocol, name) for name in names}
 
 
-def _claim(folder: Path, settings: dict[str, Any]) -> None:
-    """Make the folder, or see that it is of the same run."""
-    path = folder / "settings.json"
-    if path.is_file():
-        before = _read(path)
-        changed = [name for name in settings if before.get(name) != settings[name]]
-        if changed:
-            raise ValueError(
-                f"{folder} holds training with other settings ({', '.join(changed)}): choose another `output`, or "
-                "delete the folder"
-            )
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(path, settings)
-
-
-def _add_seconds(folder: Path, seconds: float) -> float:
-    """Together with those of the parts before a stop."""
-    path = folder / "seconds.json"
-    total = seconds + (_read(path)["seconds"] if path.is_file() else 0.0)
-    _write(path, {"seconds": total})
-    return total
-
-
-def _stop_if_interrupted(found: Fit) -> None:
-    if found.interrupted:
-        raise KeyboardInterrupt
-
-
-def _finish(folder: Path, found: Fit, done: dict[str, Any]) -> None:
-    found.history.to_csv(folder / "history.csv")
-    found.history.to_json(folder / "history.json")
-    _write(folder / "done.json", done)
-    (folder / "seconds.json").unlink()
-    shutil.rmtree(folder / "checkpoints")
-
-
 def _history(folder: Path) -> History:
-    rows = _read(folder / "history.json")
+    rows = read_json(folder / "history.json")
     return History([{name: np.nan if value is None else value for name, value in row.items()} for row in rows])
-
-
-def _read(path: Path) -> Any:
-    return json.loads(path.read_text())
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())

@@ -1,0 +1,103 @@
+"""One network of one method trained by a protocol, in a folder; a run that was stopped goes on where it was."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from plait.checkpoint import load, save
+from plait.data import Dataset
+from plait.fit import Gradient, fit
+from plait.model import BayesianModel
+from plait.recipes.rank1.batch_norm import collect_statistics
+from plait.recipes.rank1.methods import Method
+from plait.recipes.rank1.protocol import Protocol
+from plait.recipes.study_folder import add_seconds, claim, finish, read_json, stop_if_interrupted
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A network that predicts."""
+
+    model: BayesianModel
+    seconds: float
+    """Of training, compilation included."""
+    seconds_per_step: float
+
+
+def train(protocol: Protocol, dataset: Dataset, method: Method, folder: Path, *, seed: int) -> Trained:
+    """Train, or read what was trained; the dataset is as loaded, not scaled."""
+    key, start = jax.random.key(seed), time.perf_counter()
+    claim(folder, settings(protocol, method, seed))
+    predicting = method.build(protocol, dataset, "predict", key=key)
+    if not (folder / "done.json").is_file():
+        x = protocol.scaling(dataset)(dataset.train.x)
+        bnn = method.build(protocol, dataset, "train", key=key)
+        augment = protocol.augmented
+        data: Any = (
+            augmented_batches(x, dataset.train.y, protocol.batch(dataset), seed) if augment else (x, dataset.train.y)
+        )
+        schedule = protocol.kl_schedule()
+        found = fit(
+            bnn,
+            data,
+            optimizer=Gradient(protocol.optimizer(dataset), reduction=method.reduction),
+            steps=protocol.epochs * protocol.steps_per_epoch(dataset),
+            batch_size=None if augment else protocol.batch(dataset),
+            dataset_size=len(x) if augment else None,
+            kl_schedule=schedule,
+            key=key,
+            checkpoint=folder / "checkpoints",
+            keep=1,
+            resume=True,
+        )
+        seconds = add_seconds(folder, time.perf_counter() - start)
+        stop_if_interrupted(found)
+        model = found.model
+        if any(path.endswith("stored_mean") for path in model.posteriors):
+            collecting = method.build(protocol, dataset, "collect", key=key)
+            size = protocol.batch(dataset)
+            model = collect_statistics(model, collecting, predicting, x, key=jax.random.key(seed + 1), batch_size=size)
+        save(folder / "model.safetensors", model)
+        # Of all epochs but the first, which has the compilation in it.
+        pace = np.median(found.history["steps_per_second"][1:] if len(found.history) > 1 else [np.nan])
+        finish(folder, found, {"seconds": seconds, "seconds_per_step": 1 / float(pace)})
+    done = read_json(folder / "done.json")
+    model = load(folder / "model.safetensors", like=predicting)
+    return Trained(model, done["seconds"], done["seconds_per_step"])
+
+
+def settings(protocol: Protocol, method: Method, seed: int) -> dict[str, Any]:
+    """What a folder is of."""
+    names = ("title", "data", "epochs", "kl_epochs", "batch_size", "learning_rate", "l2", "training_examples")
+    chosen = {name: getattr(protocol, name) for name in names}
+    described = {pattern: repr(family) for pattern, family in method.families.items()}
+    return chosen | {"families": described, "reduction": method.reduction, "seed": seed}
+
+
+def augmented_batches(
+    x: np.ndarray, y: np.ndarray, batch_size: int, seed: int
+) -> Callable[[int], Iterator[tuple[np.ndarray, np.ndarray]]]:
+    """Batches of a pass over pictures: cut out of themselves padded by 4 pixels, and mirrored every other time."""
+    size = x.shape[1]
+
+    def batches(epoch: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        rng = np.random.default_rng((seed, epoch))
+        order = rng.permutation(len(x))
+        for start in range(0, len(x) - batch_size + 1, batch_size):
+            rows = order[start : start + batch_size]
+            padded = np.pad(x[rows], ((0, 0), (4, 4), (4, 4), *((0, 0),) * (x.ndim - 3)))
+            tops, lefts = rng.integers(0, 9, (2, batch_size))
+            cuts = [
+                picture[top : top + size, left : left + size]
+                for picture, top, left in zip(padded, tops, lefts, strict=True)
+            ]
+            mirrored = rng.random(batch_size) < 0.5
+            cuts = [cut[:, ::-1] if flip else cut for cut, flip in zip(cuts, mirrored, strict=True)]
+            yield np.stack(cuts), y[rows]
+
+    return batches
