@@ -36,6 +36,7 @@ STUDIES: dict[str, Study] = {
     "ktied-lenet": Study("the same with a LeNet on CIFAR-100", "ktied.lenet"),
     "ktied-lstm": Study("the same with an LSTM on IMDB", "ktied.lstm"),
     "ktied-resnet": Study("mean field truncated after training: ResNet-18 on CIFAR-10 (paper 000)", "ktied.resnet"),
+    "nng-uci": Study("noisy natural gradient and its baselines on nine UCI regressions (paper 004)", "uci.study"),
 }
 
 
