@@ -22,13 +22,15 @@ from plait.bench.cost import BUDGET, DATASET_SIZE, DETERMINISTIC, LIKELIHOOD, St
 from plait.bench.networks import Network, multilayer_perceptron
 from plait.bench.timing import fastest
 from plait.model import bayesianize
-from plait.natural import IVON, NaturalGradient, NoisyAdam, NoisyBlockTridiagonal, NoisyEKFAC, NoisyKFAC
+from plait.natural import IVON, NaturalGradient, NoisyAdam, NoisyBlockTridiagonal, NoisyEKFAC, NoisyKFAC, NoisyTied
 from plait.posterior import MeanField
 from plait.prior import Normal
 
 METHODS: Mapping[str, NaturalGradient] = {
     "IVON": IVON(),
     "NoisyAdam": NoisyAdam(),
+    "NoisyTied(1)": NoisyTied(),
+    "NoisyTied(2)": NoisyTied(rank=2),
     "NoisyKFAC": NoisyKFAC(),
     "NoisyKFAC, exact sampler": NoisyKFAC(sampler="exact"),
     "NoisyEKFAC": NoisyEKFAC(),

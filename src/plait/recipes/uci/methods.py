@@ -13,7 +13,7 @@ import jax
 import optax
 
 from plait.fit import Gradient
-from plait.natural import IVON, NoisyAdam, NoisyBlockTridiagonal, NoisyEKFAC, NoisyKFAC
+from plait.natural import IVON, NoisyAdam, NoisyBlockTridiagonal, NoisyEKFAC, NoisyKFAC, NoisyTied
 from plait.posterior import Family, MatrixNormal, MeanField, Point, Tied
 from plait.recipes.uci.dropout import RowDropout
 from plait.recipes.uci.protocol import Protocol
@@ -111,6 +111,7 @@ METHODS: Mapping[str, Method] = {
         ),
     ),
     "noisy-adam": Method("noisy Adam", _mean_field, lambda p: NoisyAdam(**p.natural())),
+    "noisy-tied": Method("noisy tied, k = 1", _mean_field, lambda p: NoisyTied(**p.natural())),
     "nng-mvg": Method("noisy K-FAC", _mean_field, lambda p: NoisyKFAC(**p.natural()), column="NNG-MVG"),
     "ekfac": Method("noisy EK-FAC", _mean_field, lambda p: NoisyEKFAC(**p.natural(decompositions=BASES))),
     "block-tridiagonal": Method("block tridiagonal", _mean_field, lambda p: NoisyBlockTridiagonal(**p.natural())),
