@@ -33,7 +33,8 @@ def curves(by_set: Mapping[str, Mapping[str, Curve]], what: str) -> Figure:
         # What the first steps were like would hide all that follows.
         settled = np.concatenate([curve.values[len(curve.values) // 20 :] for curve in lines.values()])
         low, high = np.nanmin(settled), np.nanmax(settled)
-        left.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+        if low < high:
+            left.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
         left.set_title(title)
         left.set_ylabel(what)
     rows[0][0].legend(loc="upper right")
