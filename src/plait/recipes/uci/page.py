@@ -21,7 +21,8 @@ Results = dict[Part, Found]
 NOTES = """Epochs, batches, draws and rates are those of MATH 3.2, all splits of a set are trained as one program. The
 Gamma posterior of the noise precision is set in closed form by natural gradients and trained by Adam elsewhere; it is
 integrated out in predictions. The curvature takes in a batch, and is decomposed, every {every} steps, with a rate that
-makes it as slow as the paper's at every step. PBP follows its authors' filter with {pbp} passes. PBP_MV has no row: it
+makes it as slow as the paper's at every step. Deterministic networks, ensembles and dropout have the prior as weight
+decay. PBP follows its authors' filter with {pbp} passes. PBP_MV has no row: it
 filters matrix normals by rules of its own, and is quoted."""
 
 
@@ -55,7 +56,7 @@ def write_page(output: Path, protocol: Protocol, whole: Protocol, results: Resul
         NOTES.format(every=protocol.curvature_every, pbp=protocol.pbp_epochs).replace("\n", " "),
         "± is the standard error over splits. A target is met if ours is at least as good but for two standard errors "
         "of PBP on that set: the paper's own errors are too small to be over splits. The ceiling is the log-likelihood "
-        "at that RMSE under the best noise that the prior allows.",
+        "at that RMSE under the best noise that the Gamma prior allows; PBP filters the noise, and may be above it.",
         f"## Beside the paper\n\n{comparison_table(results).markdown()}\n\n{_count(results)}",
     ]
     for layers in dict.fromkeys(part.layers for part in results):
