@@ -40,6 +40,7 @@ bench: setup  ## The cost table (run with nothing else on the machine)
 	$(BIN)/python -m plait.bench.cost --write docs/results/cost.md
 	$(BIN)/python -m plait.bench.replicas --append docs/results/cost.md
 	$(BIN)/python -m plait.bench.components --append docs/results/cost.md
+	$(BIN)/python -m plait.bench.natural --append docs/results/cost.md
 
 results: setup  ## The experiments on MNIST, ours beside the papers' (hours)
 	$(BIN)/plait reproduce ktied

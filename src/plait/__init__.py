@@ -30,6 +30,7 @@ from plait.natural import NoisyBlockTridiagonal as NoisyBlockTridiagonal
 from plait.natural import NoisyEKFAC as NoisyEKFAC
 from plait.natural import NoisyFull as NoisyFull
 from plait.natural import NoisyKFAC as NoisyKFAC
+from plait.natural import NoisyTied as NoisyTied
 from plait.objective import Schedule as Schedule
 from plait.objective import constant as constant
 from plait.objective import cyclic_annealing as cyclic_annealing
@@ -48,6 +49,7 @@ from plait.posterior import Point as Point
 from plait.posterior import Posterior as Posterior
 from plait.posterior import RankOne as RankOne
 from plait.posterior import Tied as Tied
+from plait.posterior import TiedPrecision as TiedPrecision
 from plait.predict import Evaluation as Evaluation
 from plait.predict import OutOfDistribution as OutOfDistribution
 from plait.predict import Predictive as Predictive

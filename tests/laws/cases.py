@@ -20,6 +20,7 @@ FAMILIES: dict[str, plait.Family] = {
     "tied-1": plait.Tied(1, SCALE),
     "tied-2": plait.Tied(2, SCALE),
     "tied-3": plait.Tied(3, SCALE),
+    "tied-precision": plait.TiedPrecision(2, SCALE),
     "matrix-normal-diagonal": plait.MatrixNormal("diagonal", "diagonal", SCALE),
     "matrix-normal": plait.MatrixNormal("cholesky", "cholesky", SCALE),
     "matrix-normal-householder": plait.MatrixNormal("householder", "householder", SCALE),

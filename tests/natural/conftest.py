@@ -10,6 +10,7 @@ import plait
 
 METHODS: dict[str, Any] = {
     "adam": plait.NoisyAdam(statistics_every=2),
+    "tied": plait.NoisyTied(rank=2, statistics_every=2),
     "ivon": plait.IVON(),
     "kfac": plait.NoisyKFAC(statistics_every=2, inverse_every=3),
     "kfac-exact": plait.NoisyKFAC(sampler="exact", statistics_every=2, inverse_every=3),

@@ -9,3 +9,4 @@ from plait.natural.noisy_block_tridiagonal import NoisyBlockTridiagonal as Noisy
 from plait.natural.noisy_ekfac import NoisyEKFAC as NoisyEKFAC
 from plait.natural.noisy_full import NoisyFull as NoisyFull
 from plait.natural.noisy_kfac import NoisyKFAC as NoisyKFAC
+from plait.natural.noisy_tied import NoisyTied as NoisyTied

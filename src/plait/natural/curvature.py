@@ -65,7 +65,10 @@ class Curvature(ABC):
         """Posterior and state after a step of the moving average; `strength` is N / lambda."""
 
     def refresh(self, value: Any, state: Any, priors: Priors, ridge: Any) -> tuple[Any, Any]:
-        """With the decompositions done anew; `ridge` is added to the precision that gradients are divided by."""
+        """With the decompositions done anew; `ridge` is added to the precision that gradients are divided by.
+
+        It is the number 0.0 where there is no damping.
+        """
         del priors, ridge
         return value, state
 

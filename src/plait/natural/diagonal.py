@@ -70,7 +70,7 @@ class DiagonalCurvature(Curvature):
             gradients = look.recording.weight_gradients
             return {path: jnp.square(gradients[path] / look.examples) for path in self.paths}
         biases = dict(self.biases)
-        return {path: _mean_square(look, path, biases.get(path)) for path in self.paths}
+        return {path: mean_square(look, path, biases.get(path)) for path in self.paths}
 
     def absorb(
         self, value: Values, state: None, seen: Any, priors: Priors, strength: Any, rate: Any
@@ -102,7 +102,8 @@ def with_precision(posterior: MeanFieldPosterior, precision: Array) -> MeanField
     return replace(posterior, unconstrained=-0.5 * jnp.log(precision))
 
 
-def _mean_square(look: Look, path: str, kernel: str | None) -> Array:
+def mean_square(look: Look, path: str, kernel: str | None) -> Array:
+    """E[g^2] of a weight, in its shape; `kernel` is the weight with whose columns a bias shares gradients."""
     recording, examples = look.recording, look.examples
     gradient = recording.weight_gradients[path]
     if path in recording.sites:

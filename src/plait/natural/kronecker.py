@@ -17,6 +17,7 @@ import jax.numpy as jnp
 
 from plait._typing import Array, Scalar
 from plait.linalg.cholesky import CholeskyFactor
+from plait.linalg.decompositions import eigh, inverse_root
 from plait.linalg.rotation import Rotation
 from plait.model import BayesianModel
 from plait.natural.curvature import Curvature, Look, Priors
@@ -93,12 +94,8 @@ def _add(matrix: Array, diagonal: Array) -> Array:
     return matrix + jnp.diag(jnp.maximum(diagonal, floor))
 
 
-def inverse_root(matrix: Array) -> Array:
-    """L lower triangular with L L^T = X^-1."""
-    # With the order of entries reversed, X = R R^T with R upper triangular; L = R^-T.
-    lower = jnp.linalg.cholesky(matrix[::-1, ::-1])
-    eye = jnp.eye(matrix.shape[0], dtype=matrix.dtype)
-    return jax.scipy.linalg.solve_triangular(lower, eye, lower=True).T[::-1, ::-1]
+def _is_none(ridge: Any) -> bool:
+    return isinstance(ridge, float) and ridge == 0
 
 
 @dataclass(frozen=True)
@@ -179,7 +176,9 @@ class DampedKronecker(LayerCurvature):
         roots = [inverse_root(factor) for factor in damped(state.factors, precision)]
         rows, columns = map(CholeskyFactor.from_matrix, roots)
         # The ridge is there for the steps only.
-        steps = [inverse_root(factor) for factor in damped(state.factors, precision + ridge)]
+        steps = roots
+        if not _is_none(ridge):
+            steps = [inverse_root(factor) for factor in damped(state.factors, precision + ridge)]
         inverses = Factors(*(root @ root.T for root in steps))
         return with_matrix(value, rows=rows, columns=columns), state._replace(inverses=inverses)
 
@@ -251,8 +250,8 @@ def eigenbasis_of(value: LayerPosterior) -> EigenbasisPosterior:
 def eigenbasis(factors: Factors, precision: Array) -> tuple[dict[str, Any], Array]:
     """The basis in which S (x) A and I (x) P are both diagonal, and the eigenvalues of the first; P becomes I."""
     scale = jax.lax.rsqrt(precision)
-    row_values, rows = jnp.linalg.eigh(factors.inputs * jnp.outer(scale, scale))
-    column_values, columns = jnp.linalg.eigh(factors.outputs)
+    row_values, rows = eigh(factors.inputs * jnp.outer(scale, scale))
+    column_values, columns = eigh(factors.outputs)
     spectrum = jnp.outer(jnp.maximum(row_values, 0), jnp.maximum(column_values, 0))
     fields = {"rows": Rotation(rows), "columns": Rotation(columns), "row_log_scale": -0.5 * jnp.log(precision)}
     return fields, spectrum

@@ -177,7 +177,8 @@ class NaturalGradient(eqx.Module):
         strength = dataset_size / weight
         rate = jnp.asarray(_at(self.curvature_rate, state.count), dtype)
         alpha = jnp.asarray(_at(self.learning_rate, state.count), dtype)
-        ridge = strength * jnp.asarray(self.damping, dtype)
+        none = isinstance(self.damping, (int, float)) and self.damping == 0
+        ridge = 0.0 if none else strength * jnp.asarray(self.damping, dtype)
 
         values: list[Any] = [curvature.find(bnn) for curvature in curvatures]
         passes = Passes(bnn, batch, likelihood.plug_in(), self.output)

@@ -4,8 +4,8 @@
     PsiA = A_i,i+1 A_i+1^-1,     C = PsiA A_i+1 PsiA^T        PsiG and D likewise; A_i, S_i damped as in K-FAC
     Sigma_i|i+1 = (A_i (x) S_i - C (x) D)^-1
 
-With A = L L^T and L^-1 C L^-T = E diag(s) E^T, K = L^-T E has K K^T = A^-1 and K^T C K = diag(s): in these coordinates
-the conditional covariance is 1 / (1 - s t^T) entry by entry (MATH 3.4; W is transposed against the paper's W_i there).
+With A^-1 = R R^T and R^T C R = E diag(s) E^T, K = R E has K K^T = A^-1 and K^T C K = diag(s): in these coordinates the
+conditional covariance is 1 / (1 - s t^T) entry by entry (MATH 3.4; W is transposed against the paper's W_i there).
 """
 
 from dataclasses import dataclass, replace
@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 
 from plait._typing import Array, Scalar
+from plait.linalg.decompositions import eigh, inverse_root
 from plait.model import BayesianModel
 from plait.natural.curvature import Curvature, Look, Priors
 from plait.natural.fisher import Fisher
@@ -150,7 +150,8 @@ def _no_share(own: Factors) -> tuple[Array, Array]:
 
 def _regress(pair: Array, following: Array) -> Array:
     """Psi = X_i,i+1 X_i+1^-1."""
-    return jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(following), True), pair.T).T
+    root = inverse_root(following)
+    return pair @ root @ root.T
 
 
 def _explained(psi: Array, following: Array) -> Array:
@@ -179,14 +180,9 @@ def _link(
 
 def _simultaneous(matrix: Array, share: Array) -> tuple[Array, Array, Scalar]:
     """K with K K^T = X^-1 and K^T C K = diag(s); s; and log|K|."""
-    lower = jnp.linalg.cholesky(matrix)
-
-    def whiten(other: Array) -> Array:
-        return jax.scipy.linalg.solve_triangular(lower, other, lower=True)
-
-    values, vectors = jnp.linalg.eigh(whiten(whiten(share).T))
-    root = jax.scipy.linalg.solve_triangular(lower.T, vectors, lower=False)
-    return root, jnp.maximum(values, 0), -jnp.sum(jnp.log(jnp.diagonal(lower)))
+    root = inverse_root(matrix)
+    values, vectors = eigh(root.T @ share @ root)
+    return root @ vectors, jnp.maximum(values, 0), jnp.sum(jnp.log(jnp.diagonal(root)))
 
 
 class NoisyBlockTridiagonal(NaturalGradient):

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 
 from plait._typing import Array
 from plait.linalg.cholesky import CholeskyFactor
+from plait.linalg.decompositions import inverse_root
 from plait.model import BayesianModel
 from plait.natural.curvature import Curvature, Look, Priors
 from plait.natural.fisher import Fisher
-from plait.natural.kronecker import inverse_root
 from plait.natural.method import NaturalGradient
 from plait.natural.prior import gaussian_priors, mean_of, variance_of
 from plait.posterior import JointFullCovariancePosterior

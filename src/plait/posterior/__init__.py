@@ -35,3 +35,5 @@ from plait.posterior.rank_one import RankOne as RankOne
 from plait.posterior.rank_one import RankOnePosterior as RankOnePosterior
 from plait.posterior.tied import Tied as Tied
 from plait.posterior.tied import TiedPosterior as TiedPosterior
+from plait.posterior.tied_precision import TiedPrecision as TiedPrecision
+from plait.posterior.tied_precision import TiedPrecisionPosterior as TiedPrecisionPosterior

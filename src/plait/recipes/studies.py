@@ -41,6 +41,7 @@ STUDIES: dict[str, Study] = {
     "ktied-convolutions": Study("a LeNet whose convolutions are tied too", "ktied.convolutions"),
     "ktied-estimators": Study("weight draws, local reparametrisation and Flipout, tied and not", "ktied.estimators"),
     "ktied-resnet": Study("mean field truncated after training: ResNet-18 on CIFAR-10 (paper 000)", "ktied.resnet"),
+    "nng-uci": Study("noisy natural gradient and its baselines on nine UCI regressions (paper 004)", "uci.study"),
     "nng-active": Study("active learning on UCI: noisy K-FAC, HMC, mean field (paper 004, table 2)", "nng.active"),
     "nng-classification": Study(
         "noisy Adam and K-FAC against Adam and a mean field: MNIST, CIFAR-10", "nng.classification"
