@@ -1,4 +1,5 @@
 import json
+import types
 
 import numpy as np
 import pytest
@@ -28,16 +29,31 @@ def test_a_part_is_done_once_and_its_seconds_add_up(tmp_path):
 
 def test_a_folder_of_another_part_is_refused(tmp_path):
     Part(tmp_path, {"epochs": 3, "rate": 0.1})
-    with pytest.raises(ValueError, match=r"other settings \(epochs, rate\): choose another `output`"):
+    with pytest.raises(ValueError, match=r"other settings: choose another .*\n  epochs: saved 3"):
         Part(tmp_path, {"epochs": 4})
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_history_comes_back_as_it_was(tmp_path):
     part = Part(tmp_path, {})
-    part.write_history(History([{"nll": 1.0, "left": float("nan")}, {"nll": 0.5, "left": 0.2}]))
+    rows = [{"nll": 1.0, "left": float("nan")}, {"nll": 0.5, "left": 0.2}]
+    part.keep(types.SimpleNamespace(interrupted=False, history=History(rows)))
     found = part.history()
     np.testing.assert_array_equal(found["left"], [np.nan, 0.2])
     assert (tmp_path / "history.csv").is_file()
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_training_that_was_interrupted_ends_the_study(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        Part(tmp_path, {}).keep(types.SimpleNamespace(interrupted=True))
+
+
+def test_checkpoints_go_when_the_part_is_done(tmp_path):
+    part = Part(tmp_path, {})
+    part.checkpoints.mkdir()
+    part.once(dict)
+    assert not part.checkpoints.exists()
 
 
 def test_the_first_epoch_does_not_count_for_the_pace():

@@ -2,18 +2,21 @@
 
 settings.json   what the folder is of: another part cannot go on in it
 done.json       written last: what was found
+spent.json      seconds before a stop, and checkpoints/ of training: only while it is not done
 """
 
 import json
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from plait.checkpoint.arrays import differences, shorten
 from plait.checkpoint.atomic import write_whole
-from plait.fit import History
+from plait.fit import Fit, History
 
 SECONDS = "seconds"
 
@@ -21,22 +24,24 @@ SECONDS = "seconds"
 class Part:
     """The folder; what was found before is refused if it was found with other settings."""
 
-    def __init__(self, path: Path, settings: dict[str, Any]):
+    def __init__(self, path: Path, settings: Mapping[str, Any]):
         self.path = path
         # As they come back from a file.
-        settings = json.loads(json.dumps(settings))
+        plain = json.loads(json.dumps(dict(settings)))
         file = path / "settings.json"
         if not file.is_file():
             path.mkdir(parents=True, exist_ok=True)
-            write_json(file, settings)
-            return
-        before = json.loads(file.read_text())
-        changed = [name for name in before | settings if before.get(name) != settings.get(name)]
-        if changed:
+            write_json(file, plain)
+        elif changed := differences(read_json(file), plain):
             raise ValueError(
-                f"{path} holds a part of a study with other settings ({', '.join(changed)}): choose another `output`, "
-                "or delete the folder"
+                f"{path} holds a part of a study with other settings: choose another `output`, or delete the folder"
+                f"{shorten(changed)}"
             )
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where training keeps its checkpoints until the part is done."""
+        return self.path / "checkpoints"
 
     @property
     def is_done(self) -> bool:
@@ -44,28 +49,36 @@ class Part:
         return (self.path / "done.json").is_file()
 
     def once(self, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What the work finds, or what it found before; its seconds add up over stops."""
+        """What the work finds, or what it found before; its seconds add up over stops, where it does not count them."""
         if not self.is_done:
             spent, start = self.path / "spent.json", time.perf_counter()
-            before = json.loads(spent.read_text())[SECONDS] if spent.is_file() else 0.0
+            before = read_json(spent)[SECONDS] if spent.is_file() else 0.0
             try:
                 found = work()
             finally:
                 seconds = before + time.perf_counter() - start
                 write_json(spent, {SECONDS: seconds})
-            write_json(self.path / "done.json", found | {SECONDS: seconds})
+            write_json(self.path / "done.json", {SECONDS: seconds} | found)
             spent.unlink()
-        return json.loads((self.path / "done.json").read_text())
+            shutil.rmtree(self.checkpoints, ignore_errors=True)
+        return read_json(self.path / "done.json")
 
-    def write_history(self, history: History) -> None:
-        """Both files of it."""
-        history.to_csv(self.path / "history.csv")
-        history.to_json(self.path / "history.json")
+    def keep(self, found: Fit) -> None:
+        """The history of training, in both its files; one that Ctrl-C ended stops the study."""
+        if found.interrupted:
+            raise KeyboardInterrupt
+        found.history.to_csv(self.path / "history.csv")
+        found.history.to_json(self.path / "history.json")
 
     def history(self) -> History:
-        """What was written; numbers that were not finite are NaN again."""
-        rows = json.loads((self.path / "history.json").read_text())
+        """What was kept; numbers that were not finite are NaN again."""
+        rows = read_json(self.path / "history.json")
         return History([{name: np.nan if value is None else value for name, value in row.items()} for row in rows])
+
+
+def read_json(path: Path) -> Any:
+    """What was written."""
+    return json.loads(path.read_text())
 
 
 def write_json(path: Path, content: Any) -> None:

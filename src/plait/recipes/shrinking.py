@@ -134,6 +134,7 @@ def _trained_on(
     bnn: BayesianModel, dataset: Dataset, training: TrainingOptions, epochs: int, progress: bool | None
 ) -> BayesianModel:
     assert training.batch_size is not None
+    assert training.learning_rate is not None
     steps = epochs * (len(dataset.train.x) // training.batch_size)
     found = fit(
         bnn,

@@ -9,7 +9,6 @@ model.safetensors, history.csv, history.json
 """
 
 import csv
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from plait.data import Dataset
 from plait.fit import History, fit
 from plait.model import BayesianModel
 from plait.recipes.ktied.protocol import Protocol, Rank, Start, method_name
-from plait.recipes.study_folder import add_seconds, claim, finish, read_json, stop_if_interrupted
+from plait.recipes.part import Part, seconds_per_step
 
 LOOKS = 60
 """At the validation data, in a judged run."""
@@ -69,10 +68,12 @@ class Plain:
 
 def train_judged(protocol: Protocol, dataset: Dataset, rank: Rank, folder: Path, *, seed: int) -> Judged:
     """Train, or read what was trained."""
-    key, start = jax.random.key(seed), time.perf_counter()
+    key = jax.random.key(seed)
     bnn = protocol.build(dataset, rank, key=key)
-    claim(folder, _settings(protocol, rank, seed) | {"epochs": protocol.epochs, "kl": repr(protocol.kl_schedule())})
-    if not (folder / "done.json").is_file():
+    settings = _settings(protocol, rank, seed) | {"epochs": protocol.epochs, "kl": repr(protocol.kl_schedule())}
+    part = Part(folder, settings)
+
+    def work() -> dict[str, Any]:
         found = fit(
             bnn,
             dataset.train,
@@ -84,18 +85,18 @@ def train_judged(protocol: Protocol, dataset: Dataset, rank: Rank, folder: Path,
             validation=dataset.validation,
             eval_every=max(1, protocol.epochs // LOOKS),
             eval_samples=4,
-            checkpoint=folder / "checkpoints",
+            checkpoint=part.checkpoints,
             keep=1,
             resume=True,
         )
-        seconds = add_seconds(folder, time.perf_counter() - start)
-        stop_if_interrupted(found)
+        part.keep(found)
         save(folder / "model.safetensors", found.model)
-        per_epoch = len(dataset.train.x) // _batch_size(protocol, dataset) * _seconds_per_step(found.history)
-        finish(folder, found, {"seconds": seconds, "seconds_per_epoch": per_epoch})
-    done = read_json(folder / "done.json")
+        steps_per_epoch = len(dataset.train.x) // _batch_size(protocol, dataset)
+        return {"seconds_per_epoch": steps_per_epoch * seconds_per_step(found.history)}
+
+    done = part.once(work)
     model = load(folder / "model.safetensors", like=bnn)
-    return Judged(model, _history(folder), done["seconds"], done["seconds_per_epoch"])
+    return Judged(model, part.history(), done["seconds"], done["seconds_per_epoch"])
 
 
 def train_plain(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, folder: Path, *, seed: int) -> Plain:
@@ -112,10 +113,11 @@ def train_plain(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, 
 
 
 def _train_seed(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, folder: Path, *, seed: int) -> Plain:
-    key, begun, at = jax.random.key(seed), time.perf_counter(), protocol.signal_steps
+    key, at = jax.random.key(seed), protocol.signal_steps
     chosen = {"start": [start.init_scale, start.learning_rate], "steps": list(at)}
-    claim(folder, _settings(protocol, rank, seed) | chosen)
-    if not (folder / "done.json").is_file():
+    part = Part(folder, _settings(protocol, rank, seed) | chosen)
+
+    def work() -> dict[str, Any]:
         optimizer = protocol.optimizer(start.learning_rate)
         if protocol.signal_weight is not None:
             optimizer = optax.chain(signal_to_noise(at=at, window=min(10, at[0])), optimizer)
@@ -129,25 +131,20 @@ def _train_seed(protocol: Protocol, dataset: Dataset, rank: Rank, start: Start, 
             validation=dataset.validation,
             # KL / N, most of -ELBO here, is exact; one draw is enough for the rest, at every epoch.
             eval_samples=1,
-            checkpoint=folder / "checkpoints",
+            checkpoint=part.checkpoints,
             keep=1,
             resume=True,
         )
-        seconds = add_seconds(folder, time.perf_counter() - begun)
-        stop_if_interrupted(found)
+        part.keep(found)
         if protocol.signal_weight is not None:
             read_signal(found.state.optimizer).to_csv(folder / "signal.csv")
         save(folder / "model.safetensors", found.model)
-        finish(folder, found, {"seconds": seconds})
-    done, history = read_json(folder / "done.json"), _history(folder)
+        return {}
+
+    done, history = part.once(work), part.history()
     signal = {} if protocol.signal_weight is None else _signal(folder, protocol.signal_weight)
     curve = history["validation_negative_elbo"][None]
-    return Plain(history["step"], curve, signal, done["seconds"], _seconds_per_step(history))
-
-
-def _seconds_per_step(history: History) -> float:
-    """The median over all epochs but the first, which has the compilation in it."""
-    return 1 / float(np.median(history["steps_per_second"][1:] if len(history) > 1 else [np.nan]))
+    return Plain(history["step"], curve, signal, done["seconds"], seconds_per_step(history))
 
 
 def _signal(folder: Path, weight: str) -> dict[tuple[str, str], np.ndarray]:
@@ -171,8 +168,3 @@ def _batch_size(protocol: Protocol, dataset: Dataset) -> int:
 def _settings(protocol: Protocol, rank: Rank, seed: int) -> dict[str, Any]:
     names = ("title", "data", "prior_scale", "init_scale", "learning_rate", "batch_size")
     return {"method": method_name(rank), "seed": seed} | {name: getattr(protocol, name) for name in names}
-
-
-def _history(folder: Path) -> History:
-    rows = read_json(folder / "history.json")
-    return History([{name: np.nan if value is None else value for name, value in row.items()} for row in rows])

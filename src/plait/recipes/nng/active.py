@@ -19,10 +19,10 @@ from plait.recipes.nng.functions import find_functions
 from plait.recipes.nng.methods import HMC, Training
 from plait.recipes.nng.page import ARMS, active_page, active_table
 from plait.recipes.nng.part import main
-from plait.recipes.nng.parts import done_once
 from plait.recipes.nng.protocol import Protocol
 from plait.recipes.nng.trials import Trials, draw_trials
 from plait.recipes.nuts import Sampling
+from plait.recipes.part import Part
 from plait.report import Table
 
 PROTOCOL = Protocol(
@@ -52,9 +52,10 @@ def run_study(asked: Protocol, output: Path, *, command: str, data_dir: str | No
     for name in asked.sets:
         found[name] = {}
         for method in asked.methods:
-            path = output / "parts" / f"active-{name}-{method}.json"
-            settings = asked.settings(set=name, method=method, seed=seed)
-            part = done_once(path, settings, lambda n=name, m=method: learn(asked, n, m, data_dir=data_dir, seed=seed))
+            folder = Part(
+                output / "parts" / f"active-{name}-{method}", asked.settings(set=name, method=method, seed=seed)
+            )
+            part = folder.once(lambda n=name, m=method: learn(asked, n, m, data_dir=data_dir, seed=seed))
             found[name][method] = part
             _tell(name, method, part)
     active_page(output, asked, PROTOCOL, found, command)

@@ -12,9 +12,9 @@ import numpy as np
 from plait.data import Standardizer
 from plait.recipes.nng.functions import find_functions
 from plait.recipes.nng.methods import HMC, Training
-from plait.recipes.nng.parts import done_once
 from plait.recipes.nng.protocol import Protocol
 from plait.recipes.nuts import Sampling
+from plait.recipes.part import Part
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ def draw_bands(output: Path, protocol: Protocol, line: Line, *, seed: int) -> Ba
     found: dict[str, dict[str, Any]] = {}
     for method in (HMC, *protocol.methods):
         settings = dataclasses.asdict(line) | {"samples": protocol.num_samples, "method": method, "seed": seed}
-        path = output / "parts" / f"line-{method}.json"
-        found[method] = done_once(path, settings, lambda m=method: _run(protocol, line, m, scaler, x, y, grid, seed))
+        part = Part(output / "parts" / f"line-{method}", settings)
+        found[method] = part.once(lambda m=method: _run(protocol, line, m, scaler, x, y, grid, seed))
         print(f"line, {method}: {found[method]['seconds']:.0f} s", flush=True)
     return Bands(
         x[:, 0],

@@ -20,7 +20,6 @@ import optax
 
 from plait import natural
 from plait._typing import PRNGKey
-from plait.checkpoint.arrays import differences, shorten
 from plait.checkpoint.atomic import write_whole
 from plait.data import Dataset
 from plait.fit import Record, fit
@@ -29,6 +28,7 @@ from plait.model import BayesianModel, bayesianize
 from plait.posterior import MeanField, Point
 from plait.predict import evaluate
 from plait.prior import Normal
+from plait.recipes.part import Part
 
 METRICS = ("nll", "ece", "accuracy")
 
@@ -67,7 +67,7 @@ class Setting:
         if not method.startswith("noisy"):
             return optax.adam(optax.cosine_decay_schedule(self.learning_rate, steps))
         kind = {"noisy Adam": natural.NoisyAdam, "noisy K-FAC": natural.NoisyKFAC}[method]
-        more = {"inverse_every": self.inverse_every} if kind is natural.NoisyKFAC else {}
+        more: dict[str, Any] = {"inverse_every": self.inverse_every} if kind is natural.NoisyKFAC else {}
         return kind(
             learning_rate=optax.cosine_decay_schedule(self.natural_rate, steps),
             curvature_rate=self.curvature_rate,
@@ -110,8 +110,8 @@ def train_by_epoch(setting: Setting, method: str, dataset: Dataset, folder: Path
     """Train, go on, or read what was found."""
     key, size = jax.random.key(seed), min(setting.batch_size, len(dataset.train.x))
     length = len(dataset.train.x) // size
-    _claim(folder, setting.plain() | {"method": method, "seed": seed})
-    if len(_rows(folder)) < -(-setting.epochs // setting.look_every) or (folder / "checkpoints").is_dir():
+    part = Part(folder, setting.plain() | {"method": method, "seed": seed})
+    if len(_rows(folder)) < -(-setting.epochs // setting.look_every) or part.checkpoints.is_dir():
         found = fit(
             setting.build(dataset, method, key),
             dataset.train,
@@ -121,14 +121,14 @@ def train_by_epoch(setting: Setting, method: str, dataset: Dataset, folder: Path
             kl_schedule=setting.kl_weight,
             key=key,
             callbacks=lambda record: _look(setting, dataset, folder, length, record),
-            checkpoint=folder / "checkpoints",
+            checkpoint=part.checkpoints,
             checkpoint_every=length,
             keep=1,
             resume=True,
         )
         if found.interrupted:
             raise KeyboardInterrupt
-        shutil.rmtree(folder / "checkpoints")
+        shutil.rmtree(part.checkpoints)
     rows = _rows(folder)
     paces = np.asarray([row["steps_per_second"] for row in rows.values()])
     epochs = np.asarray([int(epoch) for epoch in rows])
@@ -159,17 +159,3 @@ def _look(setting: Setting, dataset: Dataset, folder: Path, length: int, record:
 def _rows(folder: Path) -> dict[str, Any]:
     path = folder / "epochs.json"
     return json.loads(path.read_text()) if path.is_file() else {}
-
-
-def _claim(folder: Path, settings: dict[str, Any]) -> None:
-    """Make the folder, or see that it is of the same run."""
-    path = folder / "settings.json"
-    if path.is_file():
-        changed = differences(json.loads(path.read_text()), json.loads(json.dumps(settings)))
-        if changed:
-            raise ValueError(
-                f"{folder} was trained with other settings: choose another `output`, or delete it{shorten(changed)}"
-            )
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(settings, indent=1).encode())

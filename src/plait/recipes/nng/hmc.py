@@ -19,10 +19,10 @@ from plait.recipes.nng.functions import find_functions
 from plait.recipes.nng.methods import HMC, METHODS, Training
 from plait.recipes.nng.page import correlations, hmc_page, hmc_table
 from plait.recipes.nng.part import main
-from plait.recipes.nng.parts import done_once
 from plait.recipes.nng.protocol import Protocol
 from plait.recipes.nng.trials import draw_trials
 from plait.recipes.nuts import Sampling
+from plait.recipes.part import Part
 from plait.report import Table
 
 PROTOCOL = Protocol(methods=tuple(METHODS), sampling=Sampling(warmup=500, draws=500))
@@ -52,9 +52,8 @@ def run_study(
     for name in asked.sets:
         found[name] = {}
         for method in (HMC, *asked.methods):
-            path = output / "parts" / f"hmc-{name}-{method}.json"
-            settings = asked.settings(set=name, method=method, seed=seed)
-            part = done_once(path, settings, lambda n=name, m=method: run(asked, n, m, data_dir=data_dir, seed=seed))
+            folder = Part(output / "parts" / f"hmc-{name}-{method}", asked.settings(set=name, method=method, seed=seed))
+            part = folder.once(lambda n=name, m=method: run(asked, n, m, data_dir=data_dir, seed=seed))
             found[name][method] = part
             if method != HMC:
                 shown = Estimate.of_mean(correlations(part, found[name][HMC]))

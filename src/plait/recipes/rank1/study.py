@@ -15,6 +15,7 @@ import numpy as np
 
 from plait.data import Dataset, Pair
 from plait.data.corruption import COMMON, PublishedCorruptions
+from plait.recipes.part import Part, read_json, write_json
 from plait.recipes.rank1.batch_norm import num_statistics
 from plait.recipes.rank1.methods import Method, methods, rank_one
 from plait.recipes.rank1.protocol import Protocol
@@ -28,7 +29,6 @@ from plait.recipes.rank1.scoring import (
     to_json,
 )
 from plait.recipes.rank1.training import Trained, train
-from plait.recipes.study_folder import claim, read_json, write_json
 
 Results = dict[str, list[Result]]
 """By method, one for each seed."""
@@ -81,7 +81,7 @@ class Study:
         self._scaled = protocol.scaling(self.dataset)
         where = None if scope.published is None else str(scope.published)
         looked_at = {"corrupted_examples": count, "test_examples": protocol.test_examples, "kinds": scope.kinds}
-        claim(output, {"title": protocol.title, "seed": seed, "published": where} | looked_at)
+        Part(output, {"title": protocol.title, "seed": seed, "published": where} | looked_at)
         self._corrupted: Callable[[str, int], Pair] | None = None
         if scope.published is not None:
             self._corrupted = PublishedCorruptions(scope.published).pair

@@ -1,6 +1,5 @@
 """One network of one method trained by a protocol, in a folder; a run that was stopped goes on where it was."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,10 @@ from plait.checkpoint import load, save
 from plait.data import Dataset
 from plait.fit import Gradient, fit
 from plait.model import BayesianModel
+from plait.recipes.part import Part, seconds_per_step
 from plait.recipes.rank1.batch_norm import collect_statistics
 from plait.recipes.rank1.methods import Method
 from plait.recipes.rank1.protocol import Protocol
-from plait.recipes.study_folder import add_seconds, claim, finish, read_json, stop_if_interrupted
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,42 +30,39 @@ class Trained:
 
 def train(protocol: Protocol, dataset: Dataset, method: Method, folder: Path, *, seed: int) -> Trained:
     """Train, or read what was trained; the dataset is as loaded, not scaled."""
-    key, start = jax.random.key(seed), time.perf_counter()
-    claim(folder, settings(protocol, method, seed))
+    key = jax.random.key(seed)
+    part = Part(folder, settings(protocol, method, seed))
     predicting = method.build(protocol, dataset, "predict", key=key)
-    if not (folder / "done.json").is_file():
+
+    def work() -> dict[str, Any]:
         x = protocol.scaling(dataset)(dataset.train.x)
-        bnn = method.build(protocol, dataset, "train", key=key)
         augment = protocol.augmented
         data: Any = (
             augmented_batches(x, dataset.train.y, protocol.batch(dataset), seed) if augment else (x, dataset.train.y)
         )
-        schedule = protocol.kl_schedule()
         found = fit(
-            bnn,
+            method.build(protocol, dataset, "train", key=key),
             data,
             optimizer=Gradient(protocol.optimizer(dataset), reduction=method.reduction),
             steps=protocol.epochs * protocol.steps_per_epoch(dataset),
             batch_size=None if augment else protocol.batch(dataset),
             dataset_size=len(x) if augment else None,
-            kl_schedule=schedule,
+            kl_schedule=protocol.kl_schedule(),
             key=key,
-            checkpoint=folder / "checkpoints",
+            checkpoint=part.checkpoints,
             keep=1,
             resume=True,
         )
-        seconds = add_seconds(folder, time.perf_counter() - start)
-        stop_if_interrupted(found)
+        part.keep(found)
         model = found.model
         if any(path.endswith("stored_mean") for path in model.posteriors):
             collecting = method.build(protocol, dataset, "collect", key=key)
             size = protocol.batch(dataset)
             model = collect_statistics(model, collecting, predicting, x, key=jax.random.key(seed + 1), batch_size=size)
         save(folder / "model.safetensors", model)
-        # Of all epochs but the first, which has the compilation in it.
-        pace = np.median(found.history["steps_per_second"][1:] if len(found.history) > 1 else [np.nan])
-        finish(folder, found, {"seconds": seconds, "seconds_per_step": 1 / float(pace)})
-    done = read_json(folder / "done.json")
+        return {"seconds_per_step": seconds_per_step(found.history)}
+
+    done = part.once(work)
     model = load(folder / "model.safetensors", like=predicting)
     return Trained(model, done["seconds"], done["seconds_per_step"])
 

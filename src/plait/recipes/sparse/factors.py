@@ -92,13 +92,11 @@ def _train(
             key=key,
             validation=dataset.validation,
             eval_samples=1,
-            checkpoint=part.path / "checkpoints",
+            checkpoint=part.checkpoints,
             keep=1,
             resume=True,
         )
-        if run.interrupted:
-            raise KeyboardInterrupt
-        part.write_history(run.history)
+        part.keep(run)
         return {"seconds_per_step": seconds_per_step(run.history)}
 
     done = part.once(work)

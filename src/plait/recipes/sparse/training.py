@@ -4,7 +4,6 @@ history.csv, history.json   rows of `plait.fit`, with `left`, the share of weigh
 model.safetensors           the trained model
 """
 
-import shutil
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,18 +54,15 @@ def train(protocol: Protocol, dataset: Dataset, method: Method, part: Part, *, s
             eval_every=max(1, protocol.epochs // protocol.looks),
             eval_samples=1,
             callbacks=lambda record: _note_left(record, protocol.threshold),
-            checkpoint=part.path / "checkpoints",
+            checkpoint=part.checkpoints,
             keep=1,
             resume=True,
         )
-        if found.interrupted:
-            raise KeyboardInterrupt
+        part.keep(found)
         save(part.path / "model.safetensors", found.model)
-        part.write_history(found.history)
         return {"seconds_per_step": seconds_per_step(found.history)}
 
     done = part.once(work)
-    shutil.rmtree(part.path / "checkpoints", ignore_errors=True)
     model = load(part.path / "model.safetensors", like=bnn)
     return Trained(model, part.history(), done["seconds"], done["seconds_per_step"])
 

@@ -12,11 +12,11 @@ from plait.metrics import Estimate
 from plait.recipes.uci.methods import METHODS
 from plait.recipes.uci.protocol import SMALL, Protocol
 from plait.recipes.uci.targets import OTHERS, PAPER, Target, ceiling, is_met
-from plait.recipes.uci.training import Found, Part
+from plait.recipes.uci.training import Case, Found
 from plait.report import Picture, Table
 from plait.report.curves import Curve, curves
 
-Results = dict[Part, Found]
+Results = dict[Case, Found]
 
 NOTES = """Epochs, batches, draws and rates are those of MATH 3.2, all splits of a set are trained as one program. The
 Gamma posterior of the noise precision is set in closed form by natural gradients and trained by Adam elsewhere; it is
@@ -27,17 +27,17 @@ filters matrix normals by rules of its own, and is quoted."""
 
 
 def comparison_table(results: Results) -> Table:
-    """A row for each part whose method has a column in the paper, and whether the target is met."""
+    """A row for each case whose method has a column in the paper, and whether the target is met."""
     rows = []
-    for part, found in results.items():
-        target = _target(part)
+    for case, found in results.items():
+        target = _target(case)
         if target is None:
             continue
         rmse, log_likelihood = found.estimates()
-        met = is_met(part.name, rmse.value, log_likelihood.value, target)
+        met = is_met(case.name, rmse.value, log_likelihood.value, target)
         rows.append(
             (
-                str(part.layers), part.name, METHODS[part.method].title,
+                str(case.layers), case.name, METHODS[case.method].title,
                 _printed(target.rmse), str(rmse), _word(met[0]),
                 _printed(target.log_likelihood), str(log_likelihood), _word(met[1]),
                 f"{ceiling(rmse.value, found.target_std, found.size):.3f}",
@@ -59,8 +59,8 @@ def write_page(output: Path, protocol: Protocol, whole: Protocol, results: Resul
         "at that RMSE under the best noise that the Gamma prior allows; PBP filters the noise, and may be above it.",
         f"## Beside the paper\n\n{comparison_table(results).markdown()}\n\n{_count(results)}",
     ]
-    for layers in dict.fromkeys(part.layers for part in results):
-        own = {part: found for part, found in results.items() if part.layers == layers}
+    for layers in dict.fromkeys(case.layers for case in results):
+        own = {case: found for case, found in results.items() if case.layers == layers}
         heading = f"{layers} hidden layer{'s' if layers > 1 else ''}"
         sections += [
             f"## {heading}: RMSE\n\n{_all_table(own, 0).markdown()}",
@@ -93,35 +93,35 @@ def _cut(protocol: Protocol, whole: Protocol) -> str:
 
 def _count(results: Results) -> str:
     lines = []
-    for method in dict.fromkeys(part.method for part in results):
+    for method in dict.fromkeys(case.method for case in results):
         met, missed = [0, 0], []
-        compared = [(part, target) for part in results if part.method == method and (target := _target(part))]
-        for part, target in compared:
-            rmse, log_likelihood = results[part].estimates()
-            both = is_met(part.name, rmse.value, log_likelihood.value, target)
+        compared = [(case, target) for case in results if case.method == method and (target := _target(case))]
+        for case, target in compared:
+            rmse, log_likelihood = results[case].estimates()
+            both = is_met(case.name, rmse.value, log_likelihood.value, target)
             met = [count + fine for count, fine in zip(met, both, strict=True)]
-            missed += [f"{part.name} ({part.layers})"] * (not all(both))
+            missed += [f"{case.name} ({case.layers})"] * (not all(both))
         if compared:
             rest = f"; not both: {', '.join(missed)}" if missed else ""
             of = f"RMSE met on {met[0]} and log-likelihood on {met[1]} of {len(compared)}"
             lines.append(f"{METHODS[method].title}: {of}{rest}.")
     failed = [
-        f"{part.folder}: splits {', '.join(map(str, found.failed))}" for part, found in results.items() if found.failed
+        f"{case.folder}: splits {', '.join(map(str, found.failed))}" for case, found in results.items() if found.failed
     ]
     lines += [f"Not finite at some step, and taken from before it: {'; '.join(failed)}."] if failed else []
     return "\n\n".join(lines)
 
 
-def _all_table(results: Mapping[Part, Found], number: int) -> Table:
+def _all_table(results: Mapping[Case, Found], number: int) -> Table:
     """Sets by methods, then what others report; number 0 is the RMSE, 1 the log-likelihood."""
-    methods = list(dict.fromkeys(part.method for part in results))
-    sets = list(dict.fromkeys(part.name for part in results))
+    methods = list(dict.fromkeys(case.method for case in results))
+    sets = list(dict.fromkeys(case.name for case in results))
     layers = next(iter(results)).layers
     paper = PAPER.get(layers, {})
     others = OTHERS if number == 1 else {}
     rows = []
     for name in sets:
-        found = {part.method: each.estimates()[number] for part, each in results.items() if part.name == name}
+        found = {case.method: each.estimates()[number] for case, each in results.items() if case.name == name}
         ours = [str(found[method]) if method in found else "" for method in methods]
         printed = [_cell(column.get(name), number) for column in paper.values()]
         rows.append((name, *ours, *printed, *(f"{column[name]:g}" for column in others.values())))
@@ -129,18 +129,18 @@ def _all_table(results: Mapping[Part, Found], number: int) -> Table:
     return Table(("set", *titles, *(f"{column}, paper" for column in paper), *(f"{c}, others" for c in others)), rows)
 
 
-def _cost_table(results: Mapping[Part, Found]) -> Table:
-    methods = list(dict.fromkeys(part.method for part in results))
+def _cost_table(results: Mapping[Case, Found]) -> Table:
+    methods = list(dict.fromkeys(case.method for case in results))
     rows = []
-    for name in dict.fromkeys(part.name for part in results):
-        own = {part.method: found for part, found in results.items() if part.name == name}
+    for name in dict.fromkeys(case.name for case in results):
+        own = {case.method: found for case, found in results.items() if case.name == name}
         cells = [f"{own[m].milliseconds_per_step:.2f}, {own[m].seconds / 60:.1f}" if m in own else "" for m in methods]
         rows.append((name, *cells))
     return Table(("set", *(METHODS[method].title for method in methods)), rows)
 
 
-def _column_minutes(results: Mapping[Part, Found]) -> str:
-    own = {part.name: found.seconds for part, found in results.items() if part.method == "nng-mvg"}
+def _column_minutes(results: Mapping[Case, Found]) -> str:
+    own = {case.name: found.seconds for case, found in results.items() if case.method == "nng-mvg"}
     if not set(SMALL) <= own.keys():
         return ""
     return f"Noisy K-FAC on the eight smaller sets: {sum(own[name] for name in SMALL) / 60:.1f} minutes."
@@ -148,15 +148,15 @@ def _column_minutes(results: Mapping[Part, Found]) -> str:
 
 def _pictures(results: Results) -> dict[str, Picture]:
     found = {}
-    for layers in dict.fromkeys(part.layers for part in results):
-        own = {part: each for part, each in results.items() if part.layers == layers and each.curve.size}
+    for layers in dict.fromkeys(case.layers for case in results):
+        own = {case: each for case, each in results.items() if case.layers == layers and each.curve.size}
         panels = {
             name: {
-                METHODS[part.method].title: Curve(each.steps, each.seconds_at, each.curve.mean(axis=1))
-                for part, each in own.items()
-                if part.name == name and not METHODS[part.method].is_point
+                METHODS[case.method].title: Curve(each.steps, each.seconds_at, each.curve.mean(axis=1))
+                for case, each in own.items()
+                if case.name == name and not METHODS[case.method].is_point
             }
-            for name in dict.fromkeys(part.name for part in own)
+            for name in dict.fromkeys(case.name for case in own)
         }
         panels = {name: lines for name, lines in panels.items() if lines}
         if panels:
@@ -172,9 +172,9 @@ def _pictures(results: Results) -> dict[str, Picture]:
 # -- cells -------------------------------------------------------------------------------------------------------------
 
 
-def _target(part: Part) -> Target | None:
-    column = METHODS[part.method].column
-    return None if column is None else PAPER.get(part.layers, {}).get(column, {}).get(part.name)
+def _target(case: Case) -> Target | None:
+    column = METHODS[case.method].column
+    return None if column is None else PAPER.get(case.layers, {}).get(column, {}).get(case.name)
 
 
 def _cell(target: Target | None, number: int) -> str:

@@ -1,4 +1,4 @@
-"""All methods on all sets, part by part: what is done is not done again.
+"""All methods on all sets, case by case: what is done is not done again.
 
 plait reproduce nng-uci      or, cut short,      python -m plait.recipes.uci.study --sets yacht boston --methods nng-mvg
 """
@@ -14,7 +14,7 @@ from plait.data.suggest import suggestion
 from plait.recipes.uci.methods import METHODS
 from plait.recipes.uci.page import Results, comparison_table, write_page
 from plait.recipes.uci.protocol import Protocol
-from plait.recipes.uci.training import Found, Part, run_part
+from plait.recipes.uci.training import Case, Found, run_part
 from plait.report import Table
 
 PROTOCOL = Protocol()
@@ -90,9 +90,9 @@ def run_study(protocol: Protocol, output: Path, command: str, *, data_dir: str |
     for layers in protocol.layers:
         for method in methods:
             for name in protocol.sets:
-                part = Part(name, method, layers)
-                results[part] = found = run_part(protocol, part, output, data_dir=data_dir, seed=seed)
-                _tell(part, found)
+                case = Case(name, method, layers)
+                results[case] = found = run_part(protocol, case, output, data_dir=data_dir, seed=seed)
+                _tell(case, found)
                 write_page(output, protocol, PROTOCOL, results, command)
     return comparison_table(results)
 
@@ -106,10 +106,10 @@ def _check(protocol: Protocol) -> tuple[str, ...]:
     return methods
 
 
-def _tell(part: Part, found: Found) -> None:
+def _tell(case: Case, found: Found) -> None:
     rmse, log_likelihood = found.estimates()
     print(
-        f"{part.folder}: RMSE {rmse}, LL {log_likelihood}; {found.seconds:.0f} s, "
+        f"{case.folder}: RMSE {rmse}, LL {log_likelihood}; {found.seconds:.0f} s, "
         f"{found.milliseconds_per_step:.2f} ms a step",
         flush=True,
     )

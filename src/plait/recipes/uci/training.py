@@ -1,12 +1,9 @@
 """One method on one set, all splits as one compiled program, in a folder; a run that was stopped goes on where it was.
 
-settings.json      what the folder is of
-checkpoints/       of training, while it goes on
-done.json          RMSE and log-likelihood of each split, seconds, the curve of training
+What it keeps (`recipes/part.py`) is RMSE and log-likelihood of each split, seconds, and the curve of training.
 """
 
 import math
-import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +20,7 @@ from plait.predict import predict
 from plait.prior import Normal
 from plait.recipes.keys import run_keys
 from plait.recipes.networks import build_network
-from plait.recipes.part_folder import PartFolder
+from plait.recipes.part import Part
 from plait.recipes.uci import pbp
 from plait.recipes.uci.methods import METHODS, Method, Plan
 from plait.recipes.uci.protocol import Protocol
@@ -34,7 +31,7 @@ LOOKS = 200
 
 
 @dataclass(frozen=True)
-class Part:
+class Case:
     """What is trained."""
 
     name: str
@@ -79,30 +76,33 @@ class Found:
         return self.steps * self.milliseconds_per_step / 1000
 
 
-def run_part(protocol: Protocol, part: Part, output: Path, *, data_dir: str | None, seed: int) -> Found:
+def run_part(protocol: Protocol, case: Case, output: Path, *, data_dir: str | None, seed: int) -> Found:
     """Train and score, or read what was found before."""
-    folder = PartFolder(output / part.folder, _settings(protocol, part, seed))
-    if not folder.is_done:
-        splits = Splits.load(part.name, protocol.splits_of(part.name), data_dir)
-        method, keys = METHODS[part.method], run_keys(seed)
+    part = Part(output / case.folder, _settings(protocol, case, seed))
+
+    def work() -> dict[str, Any]:
+        splits = Splits.load(case.name, protocol.splits_of(case.name), data_dir)
+        method, keys = METHODS[case.method], run_keys(seed)
         train = _filtered if method.optimizer is None else _fitted
-        mean, log_probs, more = train(protocol, part, method, splits, folder.path, keys.training, keys.prediction)
+        mean, log_probs, more = train(protocol, case, method, splits, part, keys.training, keys.prediction)
         scales = splits.standardizers
         targets = [scale.original_mean(y) for scale, y in zip(scales, splits.test.y, strict=True)]
         scores = {
             "rmse": [rmse(m, y) for m, y in zip(mean, targets, strict=True)],
             "log_likelihood": [float(np.mean(values)) for values in log_probs],
         }
-        folder.finish(scores | more | {"size": splits.size, "target_std": splits.target_std})
-        shutil.rmtree(folder.path / "checkpoints", ignore_errors=True)
-    done = folder.read()
-    arrays = {name: np.asarray(done.pop(name), float) for name in ("rmse", "log_likelihood", "steps", "curve")}
-    return Found(**arrays, **done | {"failed": tuple(done["failed"])})
+        return scores | more | {"size": splits.size, "target_std": splits.target_std}
+
+    done = part.once(work)
+    for name in ("rmse", "log_likelihood", "steps", "curve"):
+        done[name] = np.asarray(done[name], float)
+    done["failed"] = tuple(done["failed"])
+    return Found(**done)
 
 
-def _settings(protocol: Protocol, part: Part, seed: int) -> dict[str, Any]:
-    own = {"set": part.name, "method": part.method, "layers": part.layers, "seed": seed}
-    own |= {"splits": protocol.splits_of(part.name), "epochs": protocol.epochs_of(part.name)}
+def _settings(protocol: Protocol, case: Case, seed: int) -> dict[str, Any]:
+    own = {"set": case.name, "method": case.method, "layers": case.layers, "seed": seed}
+    own |= {"splits": protocol.splits_of(case.name), "epochs": protocol.epochs_of(case.name)}
     names = ("pbp_epochs", "train_samples", "test_samples", "learning_rate", "curvature_rate", "curvature_every")
     names += ("prior_variance", "noise_shape", "noise_rate", "ensemble", "dropout")
     return own | {name: getattr(protocol, name) for name in names}
@@ -113,9 +113,9 @@ Trained = tuple[list[np.ndarray], list[np.ndarray], dict[str, Any]]
 
 
 def _fitted(
-    protocol: Protocol, part: Part, method: Method, splits: Splits, folder: Path, key: PRNGKey, test_key: PRNGKey
+    protocol: Protocol, case: Case, method: Method, splits: Splits, part: Part, key: PRNGKey, test_key: PRNGKey
 ) -> Trained:
-    epochs, batch_size = protocol.epochs_of(part.name), protocol.batch_size(part.name)
+    epochs, batch_size = protocol.epochs_of(case.name), protocol.batch_size(case.name)
     members, train = method.members(protocol), splits.train
     plan = Plan(protocol, splits.size, epochs * (splits.size // batch_size))
     assert method.family is not None
@@ -123,7 +123,7 @@ def _fitted(
     family = method.family(plan)
 
     def make(key: PRNGKey) -> BayesianModel:
-        shape, widths = train.x.shape[2:], (protocol.width(part.name),) * part.layers
+        shape, widths = train.x.shape[2:], (protocol.width(case.name),) * case.layers
         network = build_network("mlp", shape, 1, widths=widths, key=key)
         prior = Normal(math.sqrt(protocol.prior_variance))
         return bayesianize(network, np.zeros((2, *shape), np.float32), posterior=family, prior=prior, key=key)
@@ -138,7 +138,7 @@ def _fitted(
         key=key,
         replicas=len(splits) * members,
         data_per_replica=True,
-        checkpoint=folder / "checkpoints",
+        checkpoint=part.checkpoints,
         keep=1,
         resume=True,
     )
@@ -179,11 +179,11 @@ def _story(found: Fit, members: int) -> dict[str, Any]:
 
 
 def _filtered(
-    protocol: Protocol, part: Part, method: Method, splits: Splits, folder: Path, key: PRNGKey, test_key: PRNGKey
+    protocol: Protocol, case: Case, method: Method, splits: Splits, part: Part, key: PRNGKey, test_key: PRNGKey
 ) -> Trained:
-    del method, folder, test_key
+    del method, part, test_key
     began = time.perf_counter()
-    hidden, epochs = (protocol.width(part.name),) * part.layers, protocol.pbp_epochs
+    hidden, epochs = (protocol.width(case.name),) * case.layers, protocol.pbp_epochs
     moments = pbp.train_and_predict(*splits.train, splits.test.x, hidden, key, epochs=epochs)
     seconds = time.perf_counter() - began
     means, log_probs = [], []

@@ -4,7 +4,6 @@ Each latent has a folder in the output, <output>/<|z|>-<head>/, and is not done 
 """
 
 import dataclasses
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,18 +95,15 @@ def _run(protocol: Protocol, latent: Latent, parts: tuple[np.ndarray, ...], fold
             key=key,
             kl_schedule=protocol.kl_schedule(),
             callbacks=best,
-            checkpoint=folder / "checkpoints",
+            checkpoint=part.checkpoints,
             # Twenty in a whole run: one every few minutes.
             keep=1,
             resume=True,
         )
-        if found.interrupted:
-            raise KeyboardInterrupt
-        part.write_history(found.history)
+        part.keep(found)
         return {"best_epoch": best.epoch, "seconds_per_step": seconds_per_step(found.history)}
 
     done = part.once(work)
-    shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     model = best.model(bnn)
     judging = Part(
         folder / "judged",
