@@ -86,16 +86,16 @@ def sample_posterior(bnn: BayesianModel, data: tuple[Any, Array], *, key: PRNGKe
 
     def chain(key: PRNGKey) -> Any:
         start_key, warmup_key, draw_key = jax.random.split(key, 3)
-        warmup = blackjax.window_adaptation(
+        # Its signatures say less than it gives.
+        warmup: Any = blackjax.window_adaptation(
             blackjax.nuts,
             log_density,
             target_acceptance_rate=sampling.target_acceptance,
             adaptation_info_fn=get_filter_adapt_info_fn(),
             max_num_doublings=sampling.max_doublings,
         )
-        adapted: Any = warmup.run(warmup_key, start(start_key), sampling.warmup)
-        (state, parameters), _ = adapted
-        kernel = blackjax.nuts(log_density, **parameters).step
+        (state, parameters), _ = warmup.run(warmup_key, start(start_key), sampling.warmup)
+        kernel: Any = blackjax.nuts(log_density, **parameters).step
 
         def step(state: Any, key: PRNGKey) -> Any:
             state, info = kernel(key, state)

@@ -1,6 +1,7 @@
 """VGG16 with half its channels: thirteen 3 x 3 convolutions in five blocks, each halved, and one dense layer."""
 
 import itertools
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -43,6 +44,6 @@ class VGG(eqx.Module):
 
 def _convolution(fan_in: int, channels: int, *, key: PRNGKey) -> eqx.nn.Conv2d:
     """He's initial weights and no bias at first."""
-    layer = eqx.nn.Conv2d(fan_in, channels, 3, padding="SAME", key=key)
+    layer: Any = eqx.nn.Conv2d(fan_in, channels, 3, padding="SAME", key=key)
     weight = (2 / (9 * fan_in)) ** 0.5 * jax.random.normal(key, layer.weight.shape)
     return eqx.tree_at(lambda each: (each.weight, each.bias), layer, (weight, jnp.zeros_like(layer.bias)))
