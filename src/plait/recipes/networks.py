@@ -71,7 +71,7 @@ class Convolutional(eqx.Module):
         *keys, head_key = jax.random.split(key, len(channels) + 1)
         pairs = itertools.pairwise((*colours, *channels) if colours else (1, *channels))
         self.convolutions = tuple(
-            _rescaled(eqx.nn.Conv2d(*pair, size, padding="SAME", key=k), pair[0] * size**2, k)
+            rescaled(eqx.nn.Conv2d(*pair, size, padding="SAME", key=k), pair[0] * size**2, k)
             for pair, k in zip(pairs, keys, strict=True)
         )
         shrunk = 2 ** len(channels)
@@ -146,10 +146,10 @@ def build_network(
 
 
 def _dense(fan_in: int, fan_out: int, *, key: PRNGKey) -> eqx.nn.Linear:
-    return _rescaled(eqx.nn.Linear(fan_in, fan_out, key=key), fan_in, key)
+    return rescaled(eqx.nn.Linear(fan_in, fan_out, key=key), fan_in, key)
 
 
-def _rescaled(layer: Any, fan_in: int, key: PRNGKey) -> Any:
+def rescaled(layer: Any, fan_in: int, key: PRNGKey) -> Any:
     """He's initial weights, N(0, 2 / fan_in), and no bias: what the default prior expects."""
     weight = (2 / fan_in) ** 0.5 * jax.random.normal(key, layer.weight.shape)
     return eqx.tree_at(lambda each: (each.weight, each.bias), layer, (weight, jnp.zeros_like(layer.bias)))

@@ -1,13 +1,13 @@
 """VGG16 with half its channels: thirteen 3 x 3 convolutions in five blocks, each halved, and one dense layer."""
 
 import itertools
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from plait._typing import Array, PRNGKey
+from plait.recipes.networks import rescaled
 
 HALF: tuple[tuple[int, int], ...] = ((32, 2), (64, 2), (128, 3), (256, 3), (256, 3))
 """Channels and convolutions of each block (MATH 3.7)."""
@@ -43,7 +43,5 @@ class VGG(eqx.Module):
 
 
 def _convolution(fan_in: int, channels: int, *, key: PRNGKey) -> eqx.nn.Conv2d:
-    """He's initial weights and no bias at first."""
-    layer: Any = eqx.nn.Conv2d(fan_in, channels, 3, padding="SAME", key=key)
-    weight = (2 / (9 * fan_in)) ** 0.5 * jax.random.normal(key, layer.weight.shape)
-    return eqx.tree_at(lambda each: (each.weight, each.bias), layer, (weight, jnp.zeros_like(layer.bias)))
+    layer = eqx.nn.Conv2d(fan_in, channels, 3, padding="SAME", key=key)
+    return rescaled(layer, 9 * fan_in, key)
