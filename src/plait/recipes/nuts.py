@@ -12,7 +12,7 @@ permuted, and chains that differ in them may well predict the same.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import blackjax
 import equinox as eqx
@@ -86,15 +86,16 @@ def sample_posterior(bnn: BayesianModel, data: tuple[Any, Array], *, key: PRNGKe
 
     def chain(key: PRNGKey) -> Any:
         start_key, warmup_key, draw_key = jax.random.split(key, 3)
-        warmup: Any = blackjax.window_adaptation(
+        warmup = blackjax.window_adaptation(
             blackjax.nuts,
             log_density,
             target_acceptance_rate=sampling.target_acceptance,
             adaptation_info_fn=get_filter_adapt_info_fn(),
             max_num_doublings=sampling.max_doublings,
         )
-        (state, parameters), _ = warmup.run(warmup_key, start(start_key), sampling.warmup)
-        kernel: Any = blackjax.nuts(log_density, **parameters).step
+        # Blackjax's annotations do not know the arguments and results of its own algorithms.
+        (state, parameters), _ = cast(Any, warmup).run(warmup_key, start(start_key), sampling.warmup)
+        kernel = cast(Any, blackjax.nuts(log_density, **parameters)).step
 
         def step(state: Any, key: PRNGKey) -> Any:
             state, info = kernel(key, state)

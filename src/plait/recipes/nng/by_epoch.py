@@ -66,9 +66,9 @@ class Setting:
         """For `plait.fit`."""
         if not method.startswith("noisy"):
             return optax.adam(optax.cosine_decay_schedule(self.learning_rate, steps))
-        kind = {"noisy Adam": natural.NoisyAdam, "noisy K-FAC": natural.NoisyKFAC}[method]
-        more: dict[str, Any] = {"inverse_every": self.inverse_every} if kind is natural.NoisyKFAC else {}
-        return kind(
+        kinds: dict[str, Callable[..., Any]] = {"noisy Adam": natural.NoisyAdam, "noisy K-FAC": natural.NoisyKFAC}
+        more = {"inverse_every": self.inverse_every} if method == "noisy K-FAC" else {}
+        return kinds[method](
             learning_rate=optax.cosine_decay_schedule(self.natural_rate, steps),
             curvature_rate=self.curvature_rate,
             momentum=self.momentum,

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from plait._typing import Array, PRNGKey
+from plait.recipes.networks import rescaled
 
 HALF: tuple[tuple[int, int], ...] = ((32, 2), (64, 2), (128, 3), (256, 3), (256, 3))
 """Channels and convolutions of each block (MATH 3.7)."""
@@ -42,8 +43,5 @@ class VGG(eqx.Module):
 
 
 def _convolution(fan_in: int, channels: int, *, key: PRNGKey) -> eqx.nn.Conv2d:
-    """He's initial weights and no bias at first."""
     layer = eqx.nn.Conv2d(fan_in, channels, 3, padding="SAME", key=key)
-    assert layer.bias is not None
-    weight = (2 / (9 * fan_in)) ** 0.5 * jax.random.normal(key, layer.weight.shape)
-    return eqx.tree_at(lambda each: (each.weight, each.bias), layer, (weight, jnp.zeros_like(layer.bias)))
+    return rescaled(layer, 9 * fan_in, key)
