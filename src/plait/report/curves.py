@@ -1,7 +1,7 @@
 """How methods train on several data sets: a row for each set, by iteration on the left and by second on the right."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -27,7 +27,10 @@ def curves(by_set: Mapping[str, Mapping[str, Curve]], what: str) -> Figure:
     for (left, right), (title, lines) in zip(rows, by_set.items(), strict=True):
         for name, curve in lines.items():
             index = methods.index(name)
-            look = {"color": SERIES[index % len(SERIES)], "linestyle": LINES[index // len(SERIES) % len(LINES)]}
+            look: dict[str, Any] = {
+                "color": SERIES[index % len(SERIES)],
+                "linestyle": LINES[index // len(SERIES) % len(LINES)],
+            }
             left.plot(curve.steps, curve.values, label=name, **look)
             right.plot(curve.seconds, curve.values, **look)
         # What the first steps were like would hide all that follows.
