@@ -95,7 +95,7 @@ def test_matrices_are_tied_and_biases_are_not(model: Any):
 
 
 @pytest.mark.parametrize("make", [plait.NoisyTied, plait.TiedPrecision])
-@pytest.mark.parametrize("rank", [0, 1.5])
+@pytest.mark.parametrize("rank", [0, -1])
 def test_a_rank_is_a_positive_integer(make: Any, rank: Any):
     with pytest.raises(ValueError, match="`rank` must be a positive integer"):
         make(rank=rank)
