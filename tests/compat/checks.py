@@ -154,7 +154,11 @@ Maker = Callable[[], Case]
 
 
 def under(*families: str) -> Callable[[Maker], Maker]:
-    """Under which families a model is looked at. Said of its function: a model is not made before its first test."""
+    """Under which families a model is looked at; Tied where nothing is said.
+
+    Said of the function that makes it, so that no model is made before its first test. Equinox and linen go through all
+    families: what a family sees of a model does not depend on who wrote it.
+    """
 
     def mark(make: Maker) -> Maker:
         make.families = families

@@ -36,7 +36,6 @@ def linear() -> Case:
     return nnx_case(model, batch(5), sites)
 
 
-@under("Tied", "MeanField", "RankOne")
 def general_and_einsum() -> Case:
     rngs = nnx.Rngs(0)
     model = nnx.Sequential(
@@ -56,7 +55,6 @@ def general_and_einsum() -> Case:
     return nnx_case(model, batch(3, 5), sites)
 
 
-@under("Tied", "RankOne")
 def conv() -> Case:
     rngs = nnx.Rngs(0)
     model = nnx.Sequential(
@@ -73,7 +71,6 @@ def conv() -> Case:
     return nnx_case(model, batch(4, 5, 2), sites)
 
 
-@under("Tied", "RankOne")
 def conv_transpose() -> Case:
     rngs = nnx.Rngs(0)
     model = nnx.Sequential(nnx.ConvTranspose(2, 4, (3,), strides=(2,), rngs=rngs), nnx.Conv(4, 2, (2,), rngs=rngs))
@@ -127,7 +124,6 @@ class ConvNet(nnx.Module):
         return self.head(x.reshape(x.shape[0], -1))
 
 
-@under("Tied", "RankOne")
 def batch_norm() -> Case:
     @loosely
     def apply(module: ConvNet, x: jax.Array) -> tuple[jax.Array, Any]:
@@ -157,7 +153,6 @@ def batch_norm() -> Case:
     )
 
 
-@under("Tied", "RankOne")
 def half_precision() -> Case:
     rngs = nnx.Rngs(0)
     model = nnx.Sequential(
@@ -179,7 +174,6 @@ def half_precision() -> Case:
     return nnx_case(model, batch(3, 3, 2), sites, apply=apply, tolerance=3e-2)
 
 
-@under("Tied", "RankOne")
 def lstm() -> Case:
     rngs = nnx.Rngs(0)
     sites = {}
@@ -191,7 +185,6 @@ def lstm() -> Case:
     return nnx_case(model, batch(3, 3), sites, rows={"Tied": "equal"})
 
 
-@under("Tied", "RankOne")
 def gru() -> Case:
     sites = {
         "cell.dense_i.kernel": ("dense", 3, 12),
@@ -212,7 +205,6 @@ class Rematerialised(nnx.Module):
         return self.head(body(self.body, x))
 
 
-@under("Tied", "RankOne")
 def remat() -> Case:
     sites = {
         "body.kernel": ("dense", 5, 6),

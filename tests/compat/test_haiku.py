@@ -34,7 +34,6 @@ def mlp() -> Case:
     return haiku_case(lambda x: hk.nets.MLP([8, 3])(x), batch(5), sites)
 
 
-@under("Tied", "MeanField", "RankOne")
 def conv() -> Case:
     def forward(x: jax.Array) -> jax.Array:
         x = jnp.tanh(hk.Conv2D(4, (3, 2), stride=(1, 2), rate=1)(x))
@@ -49,7 +48,6 @@ def conv() -> Case:
     return haiku_case(forward, batch(4, 5, 2), sites)
 
 
-@under("Tied", "RankOne")
 def conv_channels_first() -> Case:
     def forward(x: jax.Array) -> jax.Array:
         x = hk.Conv1D(4, 3, rate=2, data_format="NCW")(x)
@@ -59,7 +57,6 @@ def conv_channels_first() -> Case:
     return haiku_case(forward, batch(3, 5), sites)
 
 
-@under("Tied", "RankOne")
 def conv_transpose() -> Case:
     def forward(x: jax.Array) -> jax.Array:
         return hk.Conv2DTranspose(2, 2, name="last")(hk.Conv2DTranspose(4, (3, 2), stride=(2, 1), name="first")(x))
@@ -73,7 +70,6 @@ def conv_transpose() -> Case:
     return haiku_case(forward, batch(2, 3, 2), sites)
 
 
-@under("Tied", "RankOne")
 def batch_norm() -> Case:
     def forward(x: jax.Array) -> jax.Array:
         x = hk.Conv2D(3, 2)(x)
@@ -121,7 +117,6 @@ def lstm() -> Case:
     return haiku_case(forward, batch(3, 3), sites, rows={"Tied": "differ"})
 
 
-@under("Tied", "RankOne")
 def gru() -> Case:
     def forward(x: jax.Array) -> jax.Array:
         cell = hk.GRU(4)
@@ -133,7 +128,6 @@ def gru() -> Case:
     return haiku_case(forward, batch(3, 3), sites, rows=rows)
 
 
-@under(*ALL)
 def attention() -> Case:
     def forward(x: jax.Array) -> jax.Array:
         x = hk.LayerNorm(-1, True, True)(x)
@@ -152,7 +146,6 @@ def attention() -> Case:
     return haiku_case(forward, batch(3, 4), sites, silent=("attend/key']['b", "attend/key.b"))
 
 
-@under(*ALL)
 def embed() -> Case:
     def forward(ids: jax.Array) -> jax.Array:
         return hk.Linear(2)(jnp.tanh(hk.Embed(7, 4)(ids)))
@@ -161,7 +154,6 @@ def embed() -> Case:
     return haiku_case(forward, tokens(3, 7), sites)
 
 
-@under("Tied", "RankOne")
 def half_precision() -> Case:
     def forward(x: jax.Array) -> jax.Array:
         x = jax.nn.relu(hk.Conv2D(4, 2)(x))

@@ -38,7 +38,7 @@ def test_what_is_done_is_not_done_again(done, monkeypatch):
     again = run_settings("nng-classification", (TINY,), output, data_dir=None, seed=0, methods=METHODS)
     assert again.rows == table.rows
     other = dataclasses.replace(TINY, epochs=3)
-    with pytest.raises(ValueError, match=r"was trained with other settings: choose another `output`.*\n  epochs"):
+    with pytest.raises(ValueError, match=r"other settings: choose another .*\n  epochs"):
         run_settings("nng-classification", (other,), output, data_dir=None, seed=0, methods=METHODS)
 
 
