@@ -17,11 +17,16 @@ NOISE, WIDTH = 0.5, 0.7
 STEPS = 400
 
 
-def linear(key: jax.Array) -> tuple[plait.BayesianModel, tuple[jax.Array, jax.Array], np.ndarray, np.ndarray]:
-    """One layer without bias, data, and mean and covariance of the posterior of a column of the weight."""
+def linear(
+    key: jax.Array, mixing: float = 0.7
+) -> tuple[plait.BayesianModel, tuple[jax.Array, jax.Array], np.ndarray, np.ndarray]:
+    """One layer without bias, data, and mean and covariance of the posterior of a column of the weight.
+
+    Inputs are the more correlated the larger `mixing` is.
+    """
     keys = jax.random.split(key, 4)
     x = jax.random.normal(keys[0], (DATA, INPUTS), float) @ (
-        jnp.eye(INPUTS) + 0.7 * jax.random.normal(keys[1], (INPUTS, INPUTS), float)
+        jnp.eye(INPUTS) + mixing * jax.random.normal(keys[1], (INPUTS, INPUTS), float)
     )
     y = x @ jax.random.normal(keys[2], (INPUTS, OUTPUTS), float) + NOISE * jax.random.normal(keys[3], (DATA, 2), float)
     bnn = plait.bayesianize(
@@ -91,9 +96,10 @@ def test_the_damped_sampler_is_narrower_and_has_the_same_mean(key: jax.Array):
 
 
 def test_a_diagonal_method_has_the_diagonal_of_the_precision(key: jax.Array):
-    bnn, batch, mean, covariance = linear(key)
+    # Steps divided by the diagonal are slow, and average little, where inputs are nearly collinear.
+    bnn, batch, mean, covariance = linear(key, mixing=0.2)
     method = plait.NoisyAdam(
-        statistics_every=1, learning_rate=lambda count: 30 / (count + 100.0), momentum=0.0,
+        statistics_every=1, learning_rate=lambda count: 10 / (count + 50.0), momentum=0.0,
         curvature_rate=1.0, fisher="exact", num_samples=4,
     )  # fmt: skip
     trained = run(method, bnn, batch, Gaussian(NOISE), key, 2000)
