@@ -65,8 +65,9 @@ def hmc_page(output: Path, asked: Protocol, whole: Protocol, found: Found, bands
     text = [
         "# Predictive variances against HMC",
         f"Made by `{command}`. {asked.changes(whole)}",
-        f"{asked.num_labelled} labelled points of each set and {asked.num_others} others, {asked.trials} trials; one "
-        f"hidden layer of {asked.hidden} ReLU units, N(0, 1) weights, Gamma(6, 6) noise precision on standardised "
+        f"## Correlation of variances\n\n{asked.num_labelled} labelled points of each set and {asked.num_others} "
+        f"others, {asked.trials} trials; one hidden layer of {asked.hidden} ReLU units, N(0, 1) weights, Gamma(6, 6) "
+        "noise precision on standardised "
         "targets. Pearson correlation of Var f(x) over the others with HMC's, mean and standard error over trials "
         f"(paper 004, table 3). HMC is NUTS with the noise precision integrated out: {sampling.chains} chains of "
         f"{sampling.draws:,} draws after {sampling.warmup:,} steps of adaptation. The paper's columns BBB and PBP are "
