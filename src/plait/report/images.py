@@ -18,9 +18,10 @@ def image_grid(
 
     `limits` are the values of black and white; by default those that each picture reaches.
     """
-    figure, axes = panels(len(rows), columns, 1.02 * columns, 1.42 * len(rows))
-    for line, (name, (images, labels)) in zip(axes, rows.items(), strict=True):
-        for index, axis in enumerate(line):
+    lines = max((label.count("\n") + 1 for _, labels in rows.values() for label in labels), default=1)
+    figure, axes = panels(len(rows), columns, 1.02 * columns, (1.26 + 0.16 * lines) * len(rows))
+    for row, (name, (images, labels)) in zip(axes, rows.items(), strict=True):
+        for index, axis in enumerate(row):
             axis.set_xticks([])
             axis.set_yticks([])
             axis.grid(visible=False)
@@ -31,7 +32,7 @@ def image_grid(
                 shown = _displayable(images[index], limits)
                 axis.imshow(shown, cmap="gray_r", interpolation="nearest", vmin=0, vmax=1)
                 axis.set_xlabel(labels[index], fontsize=7.5)
-        line[0].set_title(name, fontsize=9)
+        row[0].set_title(name, fontsize=9)
     return figure
 
 
