@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from plait.recipes.ktied import mlp, study
-from plait.recipes.ktied.experiment import Cut, Experiment, main
+from plait.recipes.ktied.experiment import Changes, Experiment, main
 
 PROTOCOL = dataclasses.replace(
     mlp.SMALL, epochs=2, batch_size=512, num_samples=2, ranks=(1,), signal_steps=(3, 6), seeds=1
@@ -49,7 +49,7 @@ def test_what_is_done_is_not_done_again(done, monkeypatch):
 
 
 def test_a_study_that_is_cut_short_says_so(tmp_path, capsys):
-    cut = Cut(ranks=(1, 2), starts=0, num_samples=1, output=tmp_path / "results", seed=0)
+    cut = Changes(ranks=(1, 2), starts=0, num_samples=1, output=tmp_path / "results", seed=0)
     assert cut.shown() == "--num-samples 1 --ranks 1 2 --starts 0"
     options = [*cut.shown().split(), "--output", str(cut.output)]
     assert main(EXPERIMENT, options) == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plait.recipes.rank1 import configs, targets
-from plait.recipes.rank1.experiment import EXPERIMENTS, Cut, Experiment, main
+from plait.recipes.rank1.experiment import EXPERIMENTS, Changes, Experiment, main
 from plait.recipes.rank1.methods import methods
 from plait.recipes.rank1.page import verdicts
 from plait.recipes.rank1.study import Scope, variations
@@ -76,7 +76,7 @@ def test_a_study_that_is_cut_says_so(tmp_path, monkeypatch, capsys):
     assert (protocol.epochs, protocol.kl_epochs, scope.seeds, output) == (3, 2, 1, tmp_path)
     assert command == "python -m plait.recipes.rank1.experiment rank1-wrn --epochs 3 --no-variations"
     assert "the table" in capsys.readouterr().out
-    assert Cut("rank1", only=("dropout", "mean field")).shown() == "rank1 --only 'dropout' 'mean field'"
+    assert Changes(study="rank1", only=("dropout", "mean field")).shown() == "rank1 --only dropout 'mean field'"
 
     def stop(*given):
         raise KeyboardInterrupt

@@ -10,7 +10,7 @@ import pytest
 from plait.fit import History
 from plait.recipes.part import Part
 from plait.recipes.sparse import beyond, factors, frontier, mlp, study, training
-from plait.recipes.sparse.experiment import Cut, Experiment, main
+from plait.recipes.sparse.experiment import Changes, Experiment, main
 from plait.recipes.sparse.measuring import dropped
 from plait.recipes.sparse.methods import Method
 from plait.recipes.sparse.study import Chapter
@@ -72,7 +72,7 @@ def test_what_is_done_is_not_done_again(done, monkeypatch):
 
 def test_a_study_that_is_cut_short_says_so(done, monkeypatch, tmp_path):
     monkeypatch.setattr("plait.recipes.sparse.experiment.run_study", lambda chapters, *_, **__: [])
-    cut = Cut(only=("digits",), epochs=1, posteriors=("MN",), seed=2, output=tmp_path)
+    cut = Changes(only=("digits",), epochs=1, posteriors=("MN",), seed=2, output=tmp_path)
     assert cut.shown() == "--only digits --posteriors MN --epochs 1 --seed 2"
     (chapter,) = cut.applied(EXPERIMENT.chapters)
     assert (chapter.protocol.epochs, chapter.protocol.posteriors) == (1, ("MN",))

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from plait.recipes.uci import study
-from plait.recipes.uci.study import Cut, main
+from plait.recipes.uci.study import Changes
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_a_study_writes_its_page_and_says_what_is_left_out(small, data_dir, tmp_
     assert "Noisy K-FAC" not in page.split("## 1 hidden layer: cost")[1].split("## ")[0]
     assert (tmp_path / "nng-uci" / "curves-1.png").stat().st_size
     # Done already: the table of the same numbers.
-    table = study.run_study(Cut(epochs=1).applied(small), tmp_path, "again", data_dir=data_dir)
+    table = study.run_study(Changes(epochs=1).applied(small), tmp_path, "again", data_dir=data_dir)
     assert [row[1:4] for row in table.rows] == [("yacht", "mean field, gradients", "0.983 ± 0.055")]
 
 

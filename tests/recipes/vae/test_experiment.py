@@ -88,7 +88,7 @@ def test_ctrl_c_ends_the_study(tmp_path, monkeypatch, capsys):
     options = ["--sizes", "9", "--heads", "DIAG", "--epochs", "2", "--seed", "1", "--output", str(tmp_path)]
     assert experiment.main(options) == 130
     assert "the same command goes on" in capsys.readouterr().err
-    cut = experiment.Cut(sizes=(9,), heads=("DIAG",), seed=1)
+    cut = experiment.Changes(sizes=(9,), heads=("DIAG",), seed=1)
     assert cut.shown() == "--sizes 9 --heads DIAG --seed 1"
 
 

@@ -5,10 +5,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import tyro
 
+from plait.recipes.cut import Cut, run_cut
 from plait.recipes.rank1 import configs, targets
 from plait.recipes.rank1.page import result_table, write_page
 from plait.recipes.rank1.protocol import Protocol
@@ -60,8 +61,8 @@ EXPERIMENTS = {
 }
 
 
-@dataclass(frozen=True)
-class Cut:
+@dataclass(frozen=True, kw_only=True)
+class Changes(Cut):
     """What to change in a study; what is not given is as it is."""
 
     study: tyro.conf.Positional[
@@ -82,17 +83,14 @@ class Cut:
     """Methods of the main table."""
     published: Path | None = None
     """The folder CIFAR-10-C as it is published; without it corruptions are made on the fly."""
-    seed: int = 0
-    """Of everything random."""
-    output: Path | None = None
-    """The folder to write, or to go on in."""
-    data_dir: str | None = None
-    """A folder with data sets."""
+
+    positional: ClassVar[tuple[str, ...]] = ("study",)
+    places: ClassVar[tuple[str, ...]] = ("published",)
 
     def applied(self, protocol: Protocol) -> Protocol:
         """The protocol with these changes."""
         names = ("training_examples", "corrupted_examples")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        given = {name: value for name, value in self.changes().items() if name in names}
         if self.epochs is not None:
             given |= {
                 "epochs": self.epochs,
@@ -100,38 +98,20 @@ class Cut:
             }
         return dataclasses.replace(protocol, **given)
 
-    def shown(self) -> str:
-        """As they are typed, but for places."""
-        parts = [self.study]
-        for each in dataclasses.fields(self):
-            value = getattr(self, each.name)
-            if each.name in ("study", "output", "data_dir", "published") or value == each.default:
-                continue
-            option = each.name.replace("_", "-")
-            parts.append("--no-variations" if option == "variations" else f"--{option} {_typed(value)}")
-        return " ".join(parts)
 
-
-def _typed(value: object) -> str:
-    return " ".join(f"'{each}'" for each in value) if isinstance(value, tuple) else str(value)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """A study with changes, from the command line; the result is the exit code."""
-    cut = tyro.cli(Cut, args=argv, description=__doc__)
+def cut_short(cut: Changes) -> Table:
+    """A study with changes."""
     experiment = EXPERIMENTS[cut.study]
     seeds = experiment.scope.seeds if cut.seeds is None else cut.seeds
     runs = experiment.scope.variations and cut.variations
     scope = dataclasses.replace(experiment.scope, seeds=seeds, variations=runs, only=cut.only, published=cut.published)
-    output = Path("results") / cut.study if cut.output is None else cut.output
-    command = f"python -m plait.recipes.rank1.experiment {cut.shown()}"
-    try:
-        table = experiment.run(cut.applied(experiment.protocol), scope, output, command, cut.data_dir, cut.seed)
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on from here", file=sys.stderr)
-        return 130
-    print(table.text())
-    return 0
+    protocol, command = cut.applied(experiment.protocol), cut.command("rank1.experiment")
+    return experiment.run(protocol, scope, cut.folder(cut.study), command, cut.data_dir, cut.seed)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """A study with changes, from the command line; the result is the exit code."""
+    return run_cut(Changes, cut_short, argv)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from plait.checkpoint.atomic import write_whole
+from plait.recipes.cut import Cut, reproduce_command, run_cut
 from plait.recipes.sparse import mlp
 from plait.recipes.sparse.factors import factors_picture, factors_table, run_factors
 from plait.recipes.sparse.frontier import frontier_picture, frontier_table, run_frontier
@@ -32,8 +33,8 @@ PROTOCOL = dataclasses.replace(
 SMALL = dataclasses.replace(mlp.SMALL, name="ties", posteriors=("Tied(2)", "MN"), sparsities=("independent",), epochs=2)
 
 
-@dataclass(frozen=True)
-class Cut:
+@dataclass(frozen=True, kw_only=True)
+class Changes(Cut):
     """What to change; what is not given is as it is."""
 
     only: tuple[Study, ...] = get_args(Study)
@@ -42,30 +43,19 @@ class Cut:
     """Of training; the schedules are squeezed with it."""
     fine_tune: int | None = None
     """Epochs after zeroing."""
-    seed: int = 0
-    """Of everything random."""
-    output: Path | None = None
-    """The folder to write, or to go on in."""
-    data_dir: str | None = None
-    """A folder with data sets."""
 
 
 def reproduce(output: Path, *, data_dir: str | None = None, seed: int = 0, quick: bool = False) -> Table:
     """All three, or small ones."""
-    command = f"plait reproduce {NAME}{' --quick' if quick else ''}{f' --seed {seed}' if seed else ''}"
+    command = reproduce_command(NAME, quick=quick, seed=seed)
     return _run(SMALL if quick else PROTOCOL, get_args(Study), output, command, data_dir, seed)
 
 
-def cut_short(cut: Cut) -> Table:
+def cut_short(cut: Changes) -> Table:
     """With less of it."""
-    given = {"epochs": cut.epochs, "fine_tune": cut.fine_tune}
-    changes: dict = {name: value for name, value in given.items() if value is not None}
-    shown = [f"--{name.replace('_', '-')} {value}" for name, value in changes.items()]
-    shown += [f"--only {' '.join(cut.only)}"] if cut.only != get_args(Study) else []
-    shown += [f"--seed {cut.seed}"] if cut.seed else []
-    output = Path("results") / NAME if cut.output is None else cut.output
-    command = " ".join(["python -m plait.recipes.sparse.beyond", *shown])
-    return _run(dataclasses.replace(PROTOCOL, **changes), cut.only, output, command, cut.data_dir, cut.seed)
+    changes = {name: value for name, value in cut.changes().items() if name != "only"}
+    protocol, command = dataclasses.replace(PROTOCOL, **changes), cut.command("sparse.beyond")
+    return _run(protocol, cut.only, cut.folder(NAME), command, cut.data_dir, cut.seed)
 
 
 def _run(
@@ -116,15 +106,7 @@ def _shown(output: Path, file: str, picture: Picture) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The studies with changes, from the command line; the result is the exit code."""
-    import tyro
-
-    try:
-        table = cut_short(tyro.cli(Cut, args=argv))
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on from here", file=sys.stderr)
-        return 130
-    print(table.text())
-    return 0
+    return run_cut(Changes, cut_short, argv)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,11 @@ plait reproduce nng-uci      or, cut short,      python -m plait.recipes.uci.stu
 
 import dataclasses
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from plait.data.suggest import suggestion
+from plait.recipes.cut import Cut, reproduce_command, run_cut
 from plait.recipes.uci.methods import METHODS
 from plait.recipes.uci.page import Results, comparison_table, write_page
 from plait.recipes.uci.protocol import Protocol
@@ -30,8 +29,8 @@ QUICK = Protocol(
 )
 
 
-@dataclass(frozen=True)
-class Cut:
+@dataclass(frozen=True, kw_only=True)
+class Changes(Cut):
     """What to change in the study; what is not given is as in the paper."""
 
     sets: tuple[str, ...] | None = None
@@ -52,34 +51,16 @@ class Cut:
     """Steps between batches that enter the curvature, and between decompositions."""
     learning_rate: float | None = None
     """Of all methods."""
-    seed: int = 0
-    """Of everything random."""
-    output: Path | None = None
-    """The folder to write, or to go on in."""
-    data_dir: str | None = None
-    """A folder with data sets."""
 
     def applied(self, protocol: Protocol) -> Protocol:
         """The protocol with these changes."""
-        return dataclasses.replace(protocol, **{name: value for name, value in self._given().items() if name != "seed"})
-
-    def shown(self) -> str:
-        """As they are typed, but for places."""
-        parts = []
-        for name, value in self._given().items():
-            values = value if isinstance(value, tuple) else (value,)
-            parts.append(f"--{name.replace('_', '-')} {' '.join(map(str, values))}")
-        return " ".join(parts)
-
-    def _given(self) -> dict[str, Any]:
-        fields = [field for field in dataclasses.fields(self) if field.name not in ("output", "data_dir")]
-        return {f.name: getattr(self, f.name) for f in fields if getattr(self, f.name) != f.default}
+        return dataclasses.replace(protocol, **self.changes())
 
 
 def reproduce(output: Path, *, data_dir: str | None = None, seed: int = 0, quick: bool = False) -> Table:
     """The whole study, or a small one that shows no more than that it runs."""
     protocol = QUICK if quick else PROTOCOL
-    command = f"plait reproduce nng-uci{' --quick' if quick else ''}{f' --seed {seed}' if seed else ''}"
+    command = reproduce_command("nng-uci", quick=quick, seed=seed)
     return run_study(protocol, output, command, data_dir=data_dir, seed=seed)
 
 
@@ -115,23 +96,15 @@ def _tell(case: Case, found: Found) -> None:
     )
 
 
+def cut_short(cut: Changes) -> Table:
+    """The study with changes."""
+    command = cut.command("uci.study")
+    return run_study(cut.applied(PROTOCOL), cut.folder("nng-uci"), command, data_dir=cut.data_dir, seed=cut.seed)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The study with changes, from the command line; the result is the exit code."""
-    import tyro
-
-    cut = tyro.cli(Cut, args=argv)
-    output = Path("results") / "nng-uci" if cut.output is None else cut.output
-    command = f"python -m plait.recipes.uci.study {cut.shown()}".strip()
-    try:
-        table = run_study(cut.applied(PROTOCOL), output, command, data_dir=cut.data_dir, seed=cut.seed)
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on from here", file=sys.stderr)
-        return 130
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-    print(table.text())
-    return 0
+    return run_cut(Changes, cut_short, argv)
 
 
 if __name__ == "__main__":

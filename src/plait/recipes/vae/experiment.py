@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from plait.recipes.cut import Cut, reproduce_command, run_cut
 from plait.recipes.vae.latent import Head
 from plait.recipes.vae.page import comparison_table, write_page
 from plait.recipes.vae.protocol import Protocol
@@ -31,8 +32,8 @@ SMALL = Protocol(
 )
 
 
-@dataclass(frozen=True)
-class Cut:
+@dataclass(frozen=True, kw_only=True)
+class Changes(Cut):
     """What to change in the study; what is not given is as in the paper."""
 
     sizes: tuple[int, ...] | None = None
@@ -53,41 +54,19 @@ class Cut:
     """How many are judged."""
     train_images: int | None = None
     """How many are trained on, at most."""
-    seed: int = 0
-    """Of everything random."""
-    output: Path | None = None
-    """The folder to write, or to go on in."""
-    data_dir: str | None = None
-    """A folder with data sets."""
-
-    def changes(self) -> dict[str, object]:
-        """Of the protocol."""
-        left_out = ("seed", "output", "data_dir")
-        names = [field.name for field in dataclasses.fields(self) if field.name not in left_out]
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-
-    def shown(self) -> str:
-        """As they are typed, but for places."""
-        parts = []
-        for name, value in (self.changes() | ({"seed": self.seed} if self.seed else {})).items():
-            values = value if isinstance(value, tuple) else (value,)
-            parts.append(f"--{name.replace('_', '-')} {' '.join(map(str, values))}")
-        return " ".join(parts)
 
 
 def reproduce(output: Path, *, data_dir: str | None = None, seed: int = 0, quick: bool = False) -> Table:
     """The whole study, or a small one."""
     protocol = SMALL if quick else PROTOCOL
-    command = f"plait reproduce {NAME}{' --quick' if quick else ''}{f' --seed {seed}' if seed else ''}"
+    command = reproduce_command(NAME, quick=quick, seed=seed)
     return _run(protocol, protocol, output, command, data_dir, seed)
 
 
-def cut_short(cut: Cut) -> Table:
+def cut_short(cut: Changes) -> Table:
     """The study with less of it."""
-    output = Path("results") / NAME if cut.output is None else cut.output
-    command = f"python -m plait.recipes.vae.experiment {cut.shown()}".strip()
-    changes: dict = cut.changes()
-    return _run(dataclasses.replace(PROTOCOL, **changes), PROTOCOL, output, command, cut.data_dir, cut.seed)
+    protocol, command = dataclasses.replace(PROTOCOL, **cut.changes()), cut.command("vae.experiment")
+    return _run(protocol, PROTOCOL, cut.folder(NAME), command, cut.data_dir, cut.seed)
 
 
 def _run(protocol: Protocol, whole: Protocol, output: Path, command: str, data_dir: str | None, seed: int) -> Table:
@@ -98,15 +77,7 @@ def _run(protocol: Protocol, whole: Protocol, output: Path, command: str, data_d
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The study with changes, from the command line; the result is the exit code."""
-    import tyro
-
-    try:
-        table = cut_short(tyro.cli(Cut, args=argv))
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on from here", file=sys.stderr)
-        return 130
-    print(table.text())
-    return 0
+    return run_cut(Changes, cut_short, argv)
 
 
 if __name__ == "__main__":
