@@ -5,6 +5,7 @@ plait reproduce nng-uci      or, cut short,      python -m plait.recipes.uci.stu
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
