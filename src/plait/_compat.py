@@ -39,6 +39,11 @@ def scan_sizes(params: Mapping[str, Any]) -> tuple[int, int]:
     return len(list(constants)), len(list(carried))
 
 
+def is_mapped(value: Any) -> bool:
+    """Whether the innermost transformation that a value is traced by is `jax.vmap`."""
+    return type(value).__name__ == "BatchTracer"
+
+
 def is_drop(variable: Any) -> bool:
     """Whether a variable of a jaxpr is never read."""
     return type(variable).__name__ == "DropVar"

@@ -35,6 +35,12 @@ def test_the_best_are_those_without_a_label():
         pool.best(scores)
 
 
+def test_scores_may_be_of_any_kind_of_number():
+    pool = Pool(np.zeros((4, 1)))
+    assert list(pool.best(np.array([0, 1, 2, 3], np.uint8), 2)) == [3, 2]
+    assert list(pool.best(np.array([False, True, False, False]))) == [1]
+
+
 def test_several_inputs_stay_together():
     pool = Pool((np.zeros((3, 2)), np.arange(3)))
     pool.add(np.asarray([2]), np.asarray([1]))

@@ -8,6 +8,14 @@ import pytest
 from plait.fit.interrupt import interrupts
 
 
+@pytest.fixture(autouse=True)
+def pythons_own():
+    """A shell starts what runs in the background with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_the_first_is_noted_and_the_second_interrupts():
     before = signal.getsignal(signal.SIGINT)
     with interrupts() as pressed:

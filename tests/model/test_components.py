@@ -1,5 +1,6 @@
 """Mixtures and what couples examples: batch statistics of each component, or of all of them together."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,3 +26,14 @@ def test_batch_statistics_are_of_a_component_or_of_all(shared: bool, key: jax.Ar
     by_component = jnp.mean(y, axis=1)
     np.testing.assert_allclose(jnp.mean(by_component, axis=0), 0, atol=1e-5)
     assert bool(jnp.all(jnp.abs(by_component) < 1e-5)) != shared
+
+
+@pytest.mark.parametrize("sides", ["rows", "columns", "both"])
+def test_every_side_can_be_trained_whatever_the_inputs_vary_over(sides, key):
+    x = jnp.ones((4, 3))
+    bnn = plait.bayesianize(
+        eqx.nn.MLP(3, 2, 5, 1, key=key), x, posterior=plait.RankOne(components=2, sides=sides), key=key
+    )
+    slope = eqx.filter_grad(lambda bnn: jnp.sum(bnn(x, key=key)))(bnn)
+    assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(slope.posteriors))
+    assert bool(jnp.any(slope.posteriors["layers.0.weight"].kernel != 0))

@@ -99,3 +99,19 @@ def test_matrices_are_tied_and_biases_are_not(model: Any):
 def test_a_rank_is_a_positive_integer(make: Any, rank: Any):
     with pytest.raises(ValueError, match="`rank` must be a positive integer"):
         make(rank=rank)
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_a_row_that_was_dead_comes_back(rank: int, key: jax.Array):
+    """Whatever the rate: with 1, one batch without it is enough to be dead."""
+    live = 4 + jax.random.uniform(key, (3, 4))
+    value = start(rank, live, key)
+    dead = live.at[0].set(0.0)
+    for squares in (dead, jnp.zeros_like(live), dead, live):
+        value = absorbed(value, shares(value, squares), 1.0)
+    np.testing.assert_allclose(product(value).sum(axis=1), live.sum(axis=1), rtol=1e-4)
+    np.testing.assert_allclose(product(value).sum(axis=0), live.sum(axis=0), rtol=1e-4)
+
+
+def product(value: TiedPrecisionPosterior) -> np.ndarray:
+    return np.asarray(jnp.exp(value.row_log_factor).T @ jnp.exp(value.column_log_factor))

@@ -32,3 +32,16 @@ def test_what_makes_no_sense_is_refused():
         plait.NormalMixture(weights=(0.5, 0.6))
     with pytest.raises(ValueError, match="`scales` is a standard deviation"):
         plait.NormalMixture(scales=(0.1, 0.0))
+
+
+def test_a_posterior_without_moments_is_refused(key):
+    for prior in (plait.NormalMixture(), plait.ScaleMixture()):
+        with pytest.raises(ValueError, match="is infinite: a posterior without moments"):
+            plait.bayesianize(
+                {"w": jnp.ones((3, 2))},
+                jnp.ones((2, 3)),
+                apply=lambda p, x: x @ p["w"],
+                posterior=plait.RankOne(components=2, family="cauchy"),
+                prior=prior,
+                key=key,
+            )

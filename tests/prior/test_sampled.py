@@ -7,7 +7,7 @@ import pytest
 
 import plait
 from plait.posterior import CauchyPosterior
-from plait.prior import LearnedNormal
+from plait.prior import HierarchicalNormal, LearnedNormal
 from plait.site import Layout
 
 LAYOUT = Layout.vector((3,))
@@ -34,3 +34,8 @@ def test_it_is_the_prior_it_wraps(key: jax.Array):
         prior.check(Q)
     with pytest.raises(ValueError, match="draws its KL by Monte Carlo and needs a key"):
         prior.kl(Q, key=None)
+
+
+def test_a_prior_that_is_fitted_first_has_nothing_to_draw():
+    with pytest.raises(ValueError, match="HierarchicalNormal has no density to draw from"):
+        plait.Sampled(HierarchicalNormal())

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+import tyro
 
 from plait.recipes.cut import Cut, reproduce_command, run_cut
 from plait.report import Table
@@ -12,7 +13,7 @@ from plait.report import Table
 class Changes(Cut):
     """Of a study."""
 
-    network: str
+    network: tyro.conf.Positional[str]
     epochs: int | None = None
     methods: tuple[str, ...] = ()
     pictures: bool = True

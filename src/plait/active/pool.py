@@ -67,7 +67,7 @@ class Pool:
 
     def best(self, scores: Any, count: int = 1) -> np.ndarray:
         """The unlabelled inputs of the largest scores, the largest first; `scores` are of all inputs, [size]."""
-        values = np.asarray(scores)
+        values = np.asarray(scores, np.float64)
         if values.shape != (self.size,):
             raise ValueError(f"scores are one for each of the {self.size} inputs of the pool, got shape {values.shape}")
         rest = self.unlabelled

@@ -16,6 +16,7 @@ of the K-FAC assumption. Elsewhere an entry's precision is wrong by what the div
 optimal mean field.
 """
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -43,9 +44,14 @@ class Sums(NamedTuple):
 
 def shares(value: TiedPrecisionPosterior, squares: Array) -> Sums:
     """How the row and column sums of a matrix [n, m] divide up between the terms of a posterior."""
-    rows, columns = jnp.exp(value.row_log_factor), jnp.exp(value.column_log_factor)
-    ratio = squares / jnp.maximum(rows.T @ columns, jnp.finfo(squares.dtype).tiny)
-    return Sums(rows * (columns @ ratio.T), columns * (rows @ ratio))
+    # By logarithms: what a term that has died out leaves to the others is a share of one, not of zero.
+    terms = [
+        rows[:, None] + columns[None, :]
+        for rows, columns in zip(value.row_log_factor, value.column_log_factor, strict=True)
+    ]
+    total = functools.reduce(jnp.logaddexp, terms)
+    parts = [squares * jnp.exp(term - total) for term in terms]
+    return Sums(*(jnp.stack([jnp.sum(part, axis=axis) for part in parts]) for axis in (1, 0)))
 
 
 def absorbed(value: TiedPrecisionPosterior, seen: Sums, rate: Any) -> TiedPrecisionPosterior:

@@ -4,6 +4,8 @@ As a rank-1 factor over input units this is dropout (Srivastava et al. 2014), dr
 time: Monte Carlo dropout. Nothing about it is trained and it has no KL term.
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -19,23 +21,24 @@ class DroppedPosterior(Posterior):
     layout: Layout = eqx.field(static=True)
     rate: float = eqx.field(static=True)
     """p."""
+    dtype: Any = eqx.field(static=True)
 
     local = False
 
     @property
     def mean(self) -> Array:
-        return jnp.ones(self.layout.shape)
+        return jnp.ones(self.layout.shape, self.dtype)
 
     @property
     def variance(self) -> Array:
-        return jnp.full(self.layout.shape, self.rate / (1 - self.rate))
+        return jnp.full(self.layout.shape, self.rate / (1 - self.rate), self.dtype)
 
     def sample(self, key: PRNGKey) -> Array:
         return self.samples(key, 1)[0]
 
     def samples(self, key: PRNGKey, count: int) -> Array:
         kept = jax.random.bernoulli(key, 1 - self.rate, (count, *self.layout.shape))
-        return kept.astype(jnp.result_type(float)) / (1 - self.rate)
+        return kept.astype(self.dtype) / (1 - self.rate)
 
     def log_prob(self, weight: Array) -> Scalar:
         kept = jnp.sum((weight > 0).astype(weight.dtype))

@@ -110,7 +110,10 @@ class RankOnePosterior(Posterior):
         if factor is None:
             return None
         values = factor.sample(key) if examples is None else factor.samples(key, examples)
-        return values if self.clip is None else jnp.clip(values, -self.clip, self.clip)
+        # Switches have no tails to cut: one that is on is 1 / (1 - p), whatever that is.
+        if self.clip is None or isinstance(factor, DroppedPosterior):
+            return values
+        return jnp.clip(values, -self.clip, self.clip)
 
     def sample(self, key: PRNGKey) -> Array:
         return self.draw(key).dense()
@@ -187,7 +190,7 @@ class RankOnePosterior(Posterior):
 
 def _of_component(factor: Posterior | None, index: Array | int) -> Posterior | None:
     if isinstance(factor, DroppedPosterior):
-        return DroppedPosterior(Layout.vector(factor.layout.shape[1:]), factor.rate)
+        return DroppedPosterior(Layout.vector(factor.layout.shape[1:]), factor.rate, factor.dtype)
     return jax.tree.map(lambda leaf: leaf[index], factor)
 
 
@@ -278,7 +281,7 @@ class RankOne(Family):
         centre, spread = jax.random.split(key)
         shape = (self.components, size)
         if self.family == "dropout":
-            return DroppedPosterior(Layout.vector(shape), self.dropout_rate)
+            return DroppedPosterior(Layout.vector(shape), self.dropout_rate, dtype)
         if self.random_sign_init > 0:
             location = jnp.where(jax.random.bernoulli(centre, self.random_sign_init, shape), 1, -1).astype(dtype)
         else:

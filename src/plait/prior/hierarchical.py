@@ -3,6 +3,9 @@
     v* = (S + 2b) / (n + 2a + 2),      S = sum Var + sum (M - m)^2
     KL = KL(q || N(m, v*)) - log InverseGamma(v*; a, b)
 
+The n entries are all that one posterior holds: with K components of factors, those of all K, which share one v. A KL
+that is averaged over components is then 1 / K of the above, hyperprior and all.
+
 v is not stored: the KL is its own minimum over it. `mean="posterior"` ties m to the posterior's means, so that only the
 spread is paid for.
 """

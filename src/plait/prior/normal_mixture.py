@@ -4,13 +4,14 @@ With means 1 and -1 it is the prior of rank-1 factors that start as random signs
 """
 
 import math
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from plait._typing import Array, Scalar
-from plait.prior.base import Prior, check_positive
+from plait.prior.base import Prior, check_moments, check_positive
 
 
 class NormalMixture(Prior):
@@ -43,6 +44,9 @@ class NormalMixture(Prior):
             for mean, scale, probability in zip(self.means, self.scales, self._weights(), strict=True)
         ]
         return jnp.sum(jax.nn.logsumexp(jnp.stack(parts), axis=0))
+
+    def check(self, posterior: Any) -> None:
+        check_moments(self, posterior)
 
     def describe(self) -> str:
         return f"NormalMixture({len(self.means)})"

@@ -6,6 +6,7 @@ For fidelity and for comparison: the mean is that of the prior it wraps, the var
 from plait._typing import Array, PRNGKey, Scalar
 from plait.posterior.base import Posterior
 from plait.prior.base import Prior
+from plait.prior.hierarchical import HierarchicalNormal
 from plait.site.layout import Kept, Layout
 
 
@@ -13,6 +14,13 @@ class Sampled(Prior):
     """A prior whose KL is drawn by Monte Carlo, entropy and all."""
 
     prior: Prior
+
+    def __check_init__(self):
+        if isinstance(self.prior, HierarchicalNormal):
+            raise ValueError(
+                "a HierarchicalNormal has no density to draw from before its variance is fitted: give it by itself, "
+                "its KL is a closed form"
+            )
 
     def bind(self, weight: Array, layout: Layout) -> Prior:
         return Sampled(self.prior.bind(weight, layout))

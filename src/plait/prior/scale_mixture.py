@@ -1,12 +1,13 @@
 """The scale mixture of Blundell et al. 2015: pi N(0, s1^2) + (1 - pi) N(0, s2^2). Its KL has no closed form."""
 
 import math
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 
 from plait._typing import Array, Scalar
-from plait.prior.base import Prior, check_positive
+from plait.prior.base import Prior, check_moments, check_positive
 
 
 class ScaleMixture(Prior):
@@ -21,6 +22,9 @@ class ScaleMixture(Prior):
         check_positive(self.narrow, "narrow", "ScaleMixture")
         if not 0 < self.weight < 1:
             raise ValueError(f"ScaleMixture: `weight` must lie in (0, 1), got {self.weight!r}")
+
+    def check(self, posterior: Any) -> None:
+        check_moments(self, posterior)
 
     def log_prob(self, weight: Array) -> Scalar:
         def log_normal(scale: float) -> Array:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
+from plait._compat import is_mapped
 from plait._typing import Array
 from plait.linalg.merged_product import merged_product
 from plait.linalg.skinny import skinny_product
@@ -90,7 +91,8 @@ class DenseSite(MatrixSite):
     def linear(self, x: Array, tensor: Array) -> Array:
         weight = self.view.show(tensor)
         options = {name: self.params[name] for name in ("precision", "preferred_element_type")}
-        if self.mapped and not self._batch:
+        # What no map reaches yet, the inputs of a first layer, would meet the rule where it cannot be differentiated.
+        if self.mapped and not self._batch and is_mapped(x):
             y = merged_product(x, weight, (self.x_contracted, self.contracted), **options)
             columns = len(self.free)
             lead = range(y.ndim - columns)

@@ -162,7 +162,7 @@ def test_beyond_from_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(beyond, "_run", lambda *given: said.append(given) or table)
     assert beyond.main(["--only", "factors", "--epochs", "3", "--seed", "1", "--output", str(tmp_path)]) == 0
     assert said[0][0].epochs == 3
-    assert said[0][3] == "python -m plait.recipes.sparse.beyond --epochs 3 --only factors --seed 1"
+    assert said[0][3] == "python -m plait.recipes.sparse.beyond --only factors --epochs 3 --seed 1"
 
     def stop(*given):
         raise KeyboardInterrupt

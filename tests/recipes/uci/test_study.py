@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from plait.recipes.uci import study
-from plait.recipes.uci.study import Changes
+from plait.recipes.uci.study import Changes, main
 
 
 @pytest.fixture

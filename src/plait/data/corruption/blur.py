@@ -83,7 +83,7 @@ def glass_blur(image: Array, key: PRNGKey, constants: tuple[Number, ...]) -> Arr
     blur = functools.partial(both_sides, matrix=gaussian_matrix(size, sigma))
     # From the far corner on, and never so near to the border that a neighbour lies beyond it.
     places = range(min(size - reach, size - 1), reach, -1)
-    order = np.array([(h, w) for _ in range(rounds) for h in places for w in places], np.int32)
+    order = np.array([(h, w) for _ in range(rounds) for h in places for w in places], np.int32).reshape(-1, 2)
     move_key, skip_key = jax.random.split(key)
     moves = jax.random.randint(move_key, order.shape, -reach, reach)
     if colours == 1:
