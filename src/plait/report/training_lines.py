@@ -23,5 +23,5 @@ def training_lines(by_panel: Mapping[str, Lines], what: str, *, across: str = "s
         axis.set_xlabel(across)
         axis.set_yscale("log")
     axes[0].set_ylabel(what)
-    axes[0].legend(loc="upper right")
+    axes[0].legend(loc="lower left")
     return figure
